@@ -1,0 +1,3 @@
+//! Physical operators. They take what they read as data, never a table provider.
+
+pub mod scan;

@@ -1,0 +1,20 @@
+//! The scan of a table whose columns lie in several files: one file for every property group
+//! and chunk, all cut at the same rows.
+//!
+//! A partition of a scan is a range of rows, not a set of files. [`GraphArSource`] is the
+//! [`FileSource`](datafusion::datasource::physical_plan::FileSource) of such ranges; it walks the
+//! chunks of a range in order and reads the files of the groups that are needed in step, by the
+//! same row range, so that columns cannot drift apart.
+//!
+//! Planning costs O(partitions), whatever the number of chunks; a scan holds at most one batch
+//! of each open file and the decoder's own buffers.
+
+mod assemble;
+mod chunks;
+mod partitions;
+mod source;
+mod table;
+
+use partitions::split_rows;
+pub use source::{GraphArSource, scan_rows};
+pub use table::{ColumnOrigin, EndpointCheck, FileNames, FileSet, ScanTable, TableRows};

@@ -1,0 +1,89 @@
+//! Extensions of DataFusion's session types.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::SchemaProvider;
+use datafusion::common::{TableReference, exec_err};
+use datafusion::error::Result;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use crate::config::GraphArOptions;
+use crate::storage::Stores;
+use crate::table::{Graph, GraphArTableFactory, GraphTable, STORED_AS, register_schema};
+
+/// Prepares a session that is being built.
+pub trait SessionStateBuilderExt {
+    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR` and the `graphar.*` options. An options
+    /// extension that is there already stays as it is.
+    fn with_graphar(self) -> Self;
+}
+
+/// Makes `SET graphar.…` known.
+fn add_options(config: &mut SessionConfig) {
+    if config
+        .options()
+        .extensions
+        .get::<GraphArOptions>()
+        .is_none()
+    {
+        let extensions = &mut config.options_mut().extensions;
+        extensions.insert(GraphArOptions::default());
+    }
+}
+
+impl SessionStateBuilderExt for SessionStateBuilder {
+    fn with_graphar(mut self) -> Self {
+        add_options(self.config().get_or_insert_default());
+        self.with_table_factory(
+            STORED_AS.to_owned(),
+            Arc::new(GraphArTableFactory::default()),
+        )
+    }
+}
+
+/// Graphs in a session.
+#[async_trait]
+pub trait SessionContextExt {
+    /// Opens the archive at `location` as the graph `name`: a schema `name` with its tables in the
+    /// default catalog, and a listing table `name` in the default schema, which owns the graph.
+    /// A graph of this name is replaced, which reads its metadata and counts again.
+    ///
+    /// Works with any session. One that was built without [`SessionStateBuilderExt::with_graphar`] gets the
+    /// `graphar.*` options here.
+    ///
+    /// # Errors
+    /// If the archive cannot be opened (see [`Archive::open`](crate::storage::Archive::open)), or
+    /// something else has this name. Then nothing is registered.
+    async fn register_graph(&self, name: &str, location: &str) -> Result<Arc<Graph>>;
+}
+
+#[async_trait]
+impl SessionContextExt for SessionContext {
+    async fn register_graph(&self, name: &str, location: &str) -> Result<Arc<Graph>> {
+        let state = self.state();
+        let defaults = state.config_options().catalog.clone();
+        let schema: Arc<dyn SchemaProvider> = state.schema_for_ref(TableReference::bare(name))?;
+        if let Some(table) = schema.table(name).await?
+            && !table.is::<GraphTable>()
+        {
+            return exec_err!("table {name} exists and is not a graph; choose another name");
+        }
+        let stores = Stores::new(self.runtime_env());
+        let options = GraphArOptions::of(state.config_options());
+        let graph = Arc::new(Graph::open(location, &stores, &options).await?);
+        add_options(self.state_ref().write().config_mut());
+        let listing = Arc::new(GraphTable::try_new(Arc::clone(&graph))?);
+        // The listing first: what can be refused is refused before the old graph is let go.
+        schema.deregister_table(name)?;
+        schema.register_table(name.to_owned(), listing)?;
+        register_schema(
+            state.catalog_list().as_ref(),
+            &defaults.default_catalog,
+            name,
+            &graph,
+        )?;
+        Ok(graph)
+    }
+}

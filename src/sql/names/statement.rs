@@ -1,0 +1,113 @@
+//! Settles the names of statements other than queries.
+
+use std::slice;
+
+use datafusion::common::Result;
+use datafusion::sql::parser::{CopyToSource, Statement};
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, Delete, FromTable, Insert, ObjectType, Statement as SqlStatement,
+    TableObject, Update, UpdateTableFromKind,
+};
+
+use crate::sql::names::scope::Scope;
+use crate::sql::names::walk::Walker;
+
+impl Walker<'_> {
+    /// Settles a statement of DataFusion's.
+    pub fn whole(&mut self, statement: &mut Statement) -> Result<()> {
+        match statement {
+            Statement::Statement(inner) => self.statement(inner),
+            Statement::Explain(explain) => self.whole(&mut explain.statement),
+            Statement::CopyTo(copy) => match &mut copy.source {
+                CopyToSource::Relation(name) => self.table(name).map(|_| ()),
+                CopyToSource::Query(query) => self.query(query).map(|_| ()),
+            },
+            Statement::CreateExternalTable(_) | Statement::Reset(_) => Ok(()),
+        }
+    }
+
+    /// Settles a statement of the parser's.
+    pub fn statement(&mut self, statement: &mut SqlStatement) -> Result<()> {
+        match statement {
+            SqlStatement::Query(query) => self.query(query).map(|_| ()),
+            SqlStatement::CreateView(view) => self.query(&mut view.query).map(|_| ()),
+            SqlStatement::CreateTable(table) => match &mut table.query {
+                Some(query) => self.query(query).map(|_| ()),
+                None => Ok(()),
+            },
+            SqlStatement::Explain { statement, .. } | SqlStatement::Prepare { statement, .. } => {
+                self.statement(statement)
+            }
+            SqlStatement::ExplainTable { table_name, .. } => self.table(table_name).map(|_| ()),
+            SqlStatement::ShowCreate { obj_name, .. } => self.table(obj_name).map(|_| ()),
+            SqlStatement::ShowColumns { show_options, .. } => {
+                match show_options
+                    .show_in
+                    .as_mut()
+                    .and_then(|place| place.parent_name.as_mut())
+                {
+                    Some(name) => self.table(name).map(|_| ()),
+                    None => Ok(()),
+                }
+            }
+            SqlStatement::Drop {
+                object_type: ObjectType::Table | ObjectType::View,
+                names,
+                ..
+            } => names
+                .iter_mut()
+                .try_for_each(|name| self.table(name).map(|_| ())),
+            SqlStatement::Insert(insert) => self.insert(insert),
+            SqlStatement::Update(update) => self.update(update),
+            SqlStatement::Delete(delete) => self.delete(delete),
+            _ => Ok(()),
+        }
+    }
+
+    fn insert(&mut self, insert: &mut Insert) -> Result<()> {
+        if let TableObject::TableName(name) = &mut insert.table {
+            let (_, columns) = self.table(name)?;
+            self.scopes.push(Scope::of_result(&columns));
+            insert
+                .columns
+                .iter_mut()
+                .try_for_each(|column| self.column_name(column))?;
+            self.leave();
+        }
+        match &mut insert.source {
+            Some(source) => self.query(source).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn update(&mut self, update: &mut Update) -> Result<()> {
+        self.enter(slice::from_mut(&mut update.table))?;
+        if let Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) =
+            &mut update.from
+        {
+            from.iter_mut().try_for_each(|tables| self.joined(tables))?;
+        }
+        for Assignment { target, value } in &mut update.assignments {
+            match target {
+                AssignmentTarget::ColumnName(name) => self.column_name(name)?,
+                AssignmentTarget::Tuple(names) => {
+                    names
+                        .iter_mut()
+                        .try_for_each(|name| self.column_name(name))?;
+                }
+            }
+            self.visit(value)?;
+        }
+        self.visit(&mut update.selection)?;
+        self.leave();
+        Ok(())
+    }
+
+    fn delete(&mut self, delete: &mut Delete) -> Result<()> {
+        let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &mut delete.from;
+        self.enter(from)?;
+        self.visit(&mut delete.selection)?;
+        self.leave();
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! Chunk files, counts and info files in an object store.
+//!
+//! Every path is computed from metadata and counts; the only listing there is finds the
+//! graph info of a folder.
+
+mod archive;
+mod columns;
+mod counts;
+mod files;
+mod location;
+mod open;
+pub mod payload;
+mod root;
+mod stores;
+
+pub use archive::{Archive, EdgeData, InfoFile, Loaded, MissingInfo, VertexData};
+pub use columns::{adj_list_schema, edge_group_schema, label_schema, vertex_group_schema};
+pub use counts::EdgeCounts;
+pub use location::Location;
+pub use stores::Stores;

@@ -1,0 +1,57 @@
+//! Parquet chunks: one row group, ZSTD, the format's own types without Arrow's.
+
+use bytes::Bytes;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
+use datafusion::parquet::basic::{Compression, Encoding, ZstdLevel};
+use datafusion::parquet::errors::ParquetError;
+use datafusion::parquet::file::properties::WriterProperties;
+use datafusion::parquet::schema::types::ColumnPath;
+
+use crate::error::{GraphArError, Result};
+
+/// Encodes the rows.
+///
+/// - One row group whatever the size: the C++ library reads offset pairs wrongly across the
+///   boundary of two.
+/// - No embedded Arrow schema: readers see the types of the format (String, Date,
+///   Timestamp in milliseconds without a zone), not the layout that this process had in memory.
+/// - List items are named `element`, as the Parquet specification asks for.
+/// - Whole numbers are delta-packed: ids and offsets ascend or are near each other.
+pub(super) fn encode(path: &str, batch: &RecordBatch) -> Result<Bytes> {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(None)
+        .set_coerce_types(true);
+    for field in batch.schema_ref().fields() {
+        if is_integer(field.data_type()) {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties.build())
+        .with_skip_arrow_metadata(true);
+    let write = || {
+        let mut bytes = vec![];
+        let mut writer = ArrowWriter::try_new_with_options(&mut bytes, batch.schema(), options)?;
+        writer.write(batch)?;
+        writer.close()?;
+        Ok::<_, ParquetError>(bytes)
+    };
+    write()
+        .map(Bytes::from)
+        .map_err(|e| GraphArError::payload(path, e))
+}
+
+/// Whether Parquet stores the type as INT32 or INT64.
+fn is_integer(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Int32 | DataType::Int64 | DataType::Date32 | DataType::Timestamp(..)
+    )
+}
