@@ -6,14 +6,37 @@ use datafusion::config::{ConfigExtension, ConfigOptions};
 extensions_options! {
     /// Options of GraphAr tables, set by `SET graphar.<name> = <value>` or
     /// `SessionConfig::with_option_extension`. A session without them has the defaults.
+    ///
+    /// The switches of pushdowns change what is read, never what is answered.
     pub struct GraphArOptions {
         /// Open only the property groups that a query needs. Off: every file of every
         /// row read is opened and decoded. For comparison and for looking for damage.
         pub projection_pushdown: bool, default = true
 
+        /// Turn conditions on `_vertex_id`, `_src_id` and `_dst_id` into ranges of rows, and
+        /// choose the layout of an edge table by them. Off: every row is read and tested.
+        pub id_pushdown: bool, default = true
+
+        /// Test conditions on other columns in the scan: their columns are read first, the
+        /// others for the rows that passed.
+        pub filter_pushdown: bool, default = true
+
+        /// Leave out chunks, row groups and pages whose statistics rule a condition out.
+        pub page_pruning: bool, default = true
+
+        /// Let the bounds that joins and `ORDER BY … LIMIT` find while they run narrow a scan.
+        pub dynamic_filters: bool, default = true
+
+        /// Answer conditions on labels from the columns of the labels that they name.
+        pub label_pushdown: bool, default = true
+
         /// Tell the optimizer the number of rows that the count files give, so that
-        /// `count(*)` opens no payload file.
+        /// `count(*)` opens no payload file, and the bounds of the ids.
         pub row_count_statistics: bool, default = true
+
+        /// Tell the optimizer that vertices come by id and the edges of an ordered layout by its
+        /// end. The order is checked as it is read; an edge chunk out of order is an error.
+        pub declared_ordering: bool, default = true
 
         /// Take `is_nullable: false` for a promise: the column is NOT NULL, and a null in a
         /// file is an error. Off: every property is nullable. Read when a graph is registered.
@@ -25,6 +48,19 @@ extensions_options! {
 
         /// A scan is not split into partitions of fewer rows than this.
         pub min_partition_rows: usize, default = 8192
+
+        /// Most bytes of footers, offsets and pages of neighbours that a session keeps; at most a
+        /// quarter of a limited memory pool. 0 keeps nothing. Read when a graph is registered.
+        pub cache_bytes: usize, default = 256 * 1024 * 1024
+
+        /// Ask the store, once for each statement and file, whether a file that is in the cache was replaced.
+        pub validate_cached_files: bool, default = true
+
+        /// Most requests to object stores that the scan of one table may make; 0 is no limit.
+        pub max_requests: usize, default = 0
+
+        /// Most bytes that the scan of one table may read from object stores; 0 is no limit.
+        pub max_bytes: usize, default = 0
     }
 }
 

@@ -99,6 +99,27 @@ pub enum GraphArError {
         /// The store's error.
         source: Box<object_store::Error>,
     },
+    /// The error of an element, met before.
+    #[error("{0}")]
+    Shared(Arc<GraphArError>),
+    /// A scan asked for more of its object store than the session allows.
+    #[error("{path}: the scan needs more than the {limit} {what} that {option} allows")]
+    Limit {
+        /// The file whose read would exceed the limit.
+        path: String,
+        /// `requests` or `bytes`.
+        what: &'static str,
+        /// The session option.
+        option: &'static str,
+        /// Its value.
+        limit: u64,
+    },
+    /// A file changed while it was read.
+    #[error("{path}: the file was replaced while it was read; run the statement again")]
+    Replaced {
+        /// The file.
+        path: String,
+    },
     /// A location that does not name an archive.
     #[error("cannot open '{location}': {reason}")]
     Location {
@@ -128,6 +149,7 @@ impl GraphArError {
                 path: path.into(),
                 expected: expected.to_owned(),
             },
+            object_store::Error::Precondition { .. } => Self::Replaced { path: path.into() },
             source => Self::Store {
                 path: path.into(),
                 source: Box::new(source),
@@ -169,6 +191,8 @@ impl From<GraphArError> for DataFusionError {
         match error {
             GraphArError::Unsupported { .. } => Self::NotImplemented(error.to_string()),
             GraphArError::UnknownElement { .. } => Self::Plan(error.to_string()),
+            GraphArError::Shared(error) => GraphArError::again(&error),
+            GraphArError::Limit { .. } => Self::ResourcesExhausted(error.to_string()),
             other => Self::External(Box::new(other)),
         }
     }

@@ -27,6 +27,7 @@
 //!
 //! * [`session`] holds the two traits that most programs need.
 //! * [`table`] has the providers, [`physical`] the scan, [`storage`] and [`format`](mod@format) what is below them.
+//! * [`graph`] answers questions about single vertices below SQL.
 //! * [`writer`] writes archives from rows in memory.
 
 #[cfg(feature = "cli")]
@@ -34,6 +35,7 @@ pub mod cli;
 pub mod config;
 pub mod error;
 pub mod format;
+pub mod graph;
 pub mod physical;
 pub mod sample;
 pub mod session;

@@ -1,27 +1,34 @@
 //! Extensions of DataFusion's session types.
 
+mod prepared;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{TableReference, exec_err};
 use datafusion::error::Result;
-use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 
+pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
+use crate::sql::functions::has_label;
 use crate::storage::Stores;
-use crate::table::{Graph, GraphArTableFactory, GraphTable, STORED_AS, register_schema};
+use crate::table::{
+    Graph, GraphArTableFactory, GraphTable, STORED_AS, SessionCache, register_schema,
+};
 
 /// Prepares a session that is being built.
 pub trait SessionStateBuilderExt {
-    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR` and the `graphar.*` options. An options
+    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, the function `has_label` and the `graphar.*` options. An options
     /// extension that is there already stays as it is.
     fn with_graphar(self) -> Self;
 }
 
-/// Makes `SET graphar.…` known.
+/// Makes `SET graphar.…` known, and gives the cache a place.
 fn add_options(config: &mut SessionConfig) {
+    SessionCache::install(config);
     if config
         .options()
         .extensions
@@ -36,6 +43,8 @@ fn add_options(config: &mut SessionConfig) {
 impl SessionStateBuilderExt for SessionStateBuilder {
     fn with_graphar(mut self) -> Self {
         add_options(self.config().get_or_insert_default());
+        let functions = self.scalar_functions().get_or_insert_default();
+        functions.push(Arc::new(has_label()));
         self.with_table_factory(
             STORED_AS.to_owned(),
             Arc::new(GraphArTableFactory::default()),
@@ -72,8 +81,12 @@ impl SessionContextExt for SessionContext {
         }
         let stores = Stores::new(self.runtime_env());
         let options = GraphArOptions::of(state.config_options());
-        let graph = Arc::new(Graph::open(location, &stores, &options).await?);
         add_options(self.state_ref().write().config_mut());
+        if self.udf("has_label").is_err() {
+            self.register_udf(has_label());
+        }
+        let cache = SessionCache::of(self.state().config(), &self.runtime_env(), &options);
+        let graph = Arc::new(Graph::open(location, &stores, &options, cache.as_ref()).await?);
         let listing = Arc::new(GraphTable::try_new(Arc::clone(&graph))?);
         // The listing first: what can be refused is refused before the old graph is let go.
         schema.deregister_table(name)?;

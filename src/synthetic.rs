@@ -1,6 +1,7 @@
 //! A made-up graph of any size, the same on every machine, for tests and benchmarks.
 //!
-//! Vertices of type `node` have an `id`, which is their internal id, and a `name`. Edges
+//! Vertices of type `node` have an `id`, which is their internal id, a `score` from 0 to below a
+//! million in no order, and a `name` in a property group of its own. Edges
 //! `node_links_node` have sources spread evenly and destinations crowded towards vertex 0:
 //! `destination = floor(n * u³)` with `u` even in `[0, 1)`, so that of a million vertices
 //! vertex 0 alone has a hundredth of all incoming edges, as hubs have in real graphs.
@@ -60,8 +61,8 @@ impl SyntheticGraph {
             chunk_size: self.vertex_chunk_size,
             prefix: None,
             property_groups: vec![
-                self.group("id", ScalarType::Int64),
-                self.group("name", ScalarType::String),
+                self.group(&[("id", ScalarType::Int64), ("score", ScalarType::Int64)]),
+                self.group(&[("name", ScalarType::String)]),
             ],
             labels: vec![],
             version: Some(InfoVersion::default()),
@@ -86,17 +87,21 @@ impl SyntheticGraph {
             directed: Some(true),
             prefix: None,
             adj_lists: self.layouts.iter().copied().map(list).collect(),
-            property_groups: vec![self.group("note", ScalarType::String)],
+            property_groups: vec![self.group(&[("note", ScalarType::String)])],
             version: Some(InfoVersion::default()),
         }
     }
 
-    /// The vertices in batches of `batch_size` rows: `id`, `name` (`node <id>`).
+    /// The vertices in batches of `batch_size` rows: `id`, `score`, `name` (`node <id>`).
     pub fn vertex_batches(&self, batch_size: u32) -> impl Iterator<Item = Result<RecordBatch>> {
         pieces(self.vertices, batch_size).map(|rows| {
             let names =
                 StringViewArray::from_iter_values(rows.clone().map(|id| format!("node {id}")));
-            batch(vertex_schema(), vec![ids(rows), Arc::new(names)])
+            let scores = rows
+                .clone()
+                .map(|id| below(SCORES, SplitMix(id.into()).next()));
+            let scores = Arc::new(Int64Array::from_iter_values(scores));
+            batch(vertex_schema(), vec![ids(rows), scores, Arc::new(names)])
         })
     }
 
@@ -142,22 +147,27 @@ impl SyntheticGraph {
         writer.finish("synthetic").await
     }
 
-    fn group(&self, name: &str, scalar: ScalarType) -> PropertyGroup {
-        let is_primary = name == "id";
-        let property = Property {
-            name: name.to_owned(),
-            data_type: PropertyType::Scalar(scalar),
-            is_primary,
-            is_nullable: !is_primary,
-            cardinality: Cardinality::Single,
+    fn group(&self, properties: &[(&str, ScalarType)]) -> PropertyGroup {
+        let property = |(name, scalar): &(&str, ScalarType)| {
+            let is_primary = *name == "id";
+            Property {
+                name: (*name).to_owned(),
+                data_type: PropertyType::Scalar(*scalar),
+                is_primary,
+                is_nullable: !is_primary,
+                cardinality: Cardinality::Single,
+            }
         };
         PropertyGroup {
             prefix: None,
             file_type: self.file_type,
-            properties: vec![property],
+            properties: properties.iter().map(property).collect(),
         }
     }
 }
+
+/// Scores are below this.
+const SCORES: u64 = 1_000_000;
 
 /// Steele, Lea and Flood's splitmix64.
 struct SplitMix(u64);
@@ -198,7 +208,11 @@ fn ids(rows: std::ops::Range<u32>) -> ArrayRef {
 }
 
 fn vertex_schema() -> SchemaRef {
-    schema([("id", DataType::Int64), ("name", DataType::Utf8View)])
+    schema([
+        ("id", DataType::Int64),
+        ("score", DataType::Int64),
+        ("name", DataType::Utf8View),
+    ])
 }
 
 fn edge_schema() -> SchemaRef {

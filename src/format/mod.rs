@@ -14,6 +14,7 @@ mod graph_info;
 mod info_kind;
 mod path;
 mod property;
+mod ranges;
 mod validate;
 mod version;
 mod vertex_info;
@@ -32,6 +33,7 @@ pub use path::{
     join_prefix,
 };
 pub use property::{Cardinality, Property, PropertyGroup};
+pub use ranges::RowRanges;
 pub use validate::{Problem, validate_graph};
 pub use version::InfoVersion;
 pub use vertex_info::VertexInfo;

@@ -1,3 +1,4 @@
 //! Physical operators. They take what they read as data, never a table provider.
 
+pub mod ids;
 pub mod scan;

@@ -1,7 +1,10 @@
 //! Numbers of vertices and edges: from the count files, or from the chunks where those are missing.
 
+use std::sync::Arc;
+
 use futures::{StreamExt, TryStreamExt, stream};
 
+use super::access::FileAccess;
 use super::files::{exists, read_count};
 use super::location::Location;
 use super::payload::count_rows;
@@ -149,7 +152,7 @@ async fn check_beyond(
     if !exists(&file).await? {
         return Ok(());
     }
-    match count_rows(file_type, file.store(), &file.object_path()?).await? {
+    match count_rows(file_type, &access(&file), &file.object_path()?).await? {
         0 => Ok(()),
         rows => Err(GraphArError::corrupt(
             file.to_string(),
@@ -174,7 +177,7 @@ async fn rows_of_chunks(
             return Ok((number > 0).then_some(total));
         }
         let path = file.object_path()?;
-        let rows = count_rows(file_type, file.store(), &path).await?;
+        let rows = count_rows(file_type, &access(&file), &path).await?;
         if total != number.saturating_mul(chunk_size) || rows > chunk_size {
             return Err(GraphArError::corrupt(
                 file.to_string(),
@@ -191,4 +194,8 @@ async fn rows_of_chunks(
 /// A path that was computed below the folder's own, as a place in its store.
 fn at(folder: &Location, path: &str) -> Location {
     folder.with_path(path)
+}
+/// Counting remembers nothing: the caches of the session begin with the first scan.
+fn access(file: &Location) -> FileAccess {
+    FileAccess::uncached(Arc::clone(file.store()))
 }

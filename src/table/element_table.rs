@@ -1,29 +1,42 @@
 //! The provider of a vertex type or an edge triplet.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::TableType;
 use datafusion::error::Result;
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::config::GraphArOptions;
 use crate::error::GraphArError;
-use crate::physical::scan::{ScanTable, scan_rows};
+use crate::format::RowRanges;
+use crate::physical::ids::{ids_of_expr, is_id_condition};
+use crate::physical::scan::{
+    Bind, Bound, OpenConditions, ScanRequest, ScanTable, Selection, scan_rows,
+};
 use crate::storage::Loaded;
 
-/// The rows of a vertex type, or of one layout of an edge triplet.
+/// The rows of a vertex type, or of an edge triplet.
 ///
 /// Made from metadata and counts that are in memory already; planning a scan does no I/O.
 /// A table whose files are not there, or contradict each other, has a schema all the same,
 /// and reports what is wrong when it is scanned.
+///
+/// An edge triplet may be stored in several layouts. The table has one that is read as a rule, and others
+/// that are read where a condition on the end by which they are ordered makes that cheaper.
 #[derive(Debug, Clone)]
 pub struct ElementTable {
     schema: SchemaRef,
     rows: Loaded<Arc<ScanTable>>,
+    /// Copies of the same rows with the same columns.
+    copies: Vec<Arc<ScanTable>>,
 }
 
 impl ElementTable {
@@ -32,6 +45,7 @@ impl ElementTable {
         Self {
             schema: Arc::clone(&table.schema),
             rows: Ok(Arc::new(table)),
+            copies: vec![],
         }
     }
 
@@ -40,13 +54,81 @@ impl ElementTable {
         Self {
             schema,
             rows: Err(error),
+            copies: vec![],
         }
+    }
+
+    /// The same with other copies of its rows; those with other columns are left out.
+    pub fn with_copies(mut self, copies: Vec<Arc<ScanTable>>) -> Self {
+        self.copies = copies;
+        self.copies.retain(|copy| copy.schema == self.schema);
+        self
     }
 
     /// What a scan reads, or why there is nothing to read.
     pub fn rows(&self) -> &Loaded<Arc<ScanTable>> {
         &self.rows
     }
+
+    /// The copies that conditions could choose, the one that is read as a rule first.
+    fn candidates(&self) -> impl Iterator<Item = &Arc<ScanTable>> {
+        let first = self.rows.as_ref().ok();
+        first.into_iter().chain(&self.copies)
+    }
+
+    /// The copy to read for these conditions, the ids that they leave over, and why it was chosen.
+    fn choose<'a>(
+        &'a self,
+        table: &'a Arc<ScanTable>,
+        filters: &[Expr],
+    ) -> (&'a Arc<ScanTable>, Selection, Option<Arc<str>>) {
+        let mut best: Option<(&Arc<ScanTable>, Selection, u64)> = None;
+        for candidate in self.candidates() {
+            let selection = selection(candidate, filters);
+            let rows = selection.estimate(candidate);
+            if best.as_ref().is_none_or(|(_, _, least)| rows < *least) {
+                best = Some((candidate, selection, rows));
+            }
+        }
+        let Some((chosen, selection, _)) = best else {
+            return (table, Selection::All, None);
+        };
+        let choice = chosen.aligned.as_ref().map(|aligned| {
+            let end = chosen.schema.field(aligned.column).name();
+            match (&selection, Arc::ptr_eq(chosen, table)) {
+                (Selection::All, _) => Arc::from("default"),
+                (_, true) => Arc::from(format!("default, ordered by {end}")),
+                (_, false) => Arc::from(format!("chosen for its order by {end}")),
+            }
+        });
+        (chosen, selection, choice)
+    }
+}
+
+/// The ids that conditions leave over, if they leave out any.
+fn selection(table: &ScanTable, filters: &[Expr]) -> Selection {
+    let Some(column) = table.id_column().filter(|_| table.finds_ids()) else {
+        return Selection::All;
+    };
+    let name = table.schema.field(column).name();
+    let all = RowRanges::all(table.ids());
+    let mut ids = Cow::Borrowed(&all);
+    for filter in filters {
+        let left = ids_of_expr(filter, name, table.ids()).yes;
+        ids = Cow::Owned(ids.intersect(&left));
+    }
+    match ids {
+        Cow::Owned(ids) if ids != all => Selection::Ids(Arc::new(ids)),
+        _ => Selection::All,
+    }
+}
+
+/// Whether the selection of a table is all that a condition asks for.
+fn is_covered(table: &ScanTable, filter: &Expr) -> bool {
+    let column = table.id_column().filter(|_| table.finds_ids());
+    column.is_some_and(|column| {
+        ids_of_expr(filter, table.schema.field(column).name(), table.ids()).exact
+    })
 }
 
 #[async_trait]
@@ -59,23 +141,107 @@ impl TableProvider for ElementTable {
         TableType::Base
     }
 
+    /// Conditions on ids are fulfilled by every row that comes out, also where a parameter is still
+    /// open. All others are offered again when the physical plan is made.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let on_ids = |filter: &&Expr| {
+            self.candidates().any(|table| {
+                let column = table.id_column().filter(|_| table.finds_ids());
+                column.is_some_and(|id| is_id_condition(filter, table.schema.field(id).name()))
+            })
+        };
+        let answers = filters.iter().map(|filter| match on_ids(filter) {
+            true => TableProviderFilterPushDown::Exact,
+            false => TableProviderFilterPushDown::Unsupported,
+        });
+        Ok(answers.collect())
+    }
+
     async fn scan(
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
+        filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let table = match &self.rows {
             Ok(table) => table,
             Err(error) => return Err(GraphArError::again(error)),
         };
-        scan_rows(
-            table,
+        let options = GraphArOptions::of(state.config_options());
+        let mut open = None;
+        let bound = if has_placeholder(filters)? {
+            // The values come when the plan is bound; until then any row may be asked for.
+            open = Some(OpenConditions {
+                filters: filters.to_vec(),
+                binder: Arc::new(self.clone()),
+            });
+            Bound {
+                table: Arc::clone(table),
+                selection: Selection::All,
+                conditions: vec![],
+                choice: None,
+            }
+        } else {
+            self.bind(filters, &options)?
+        };
+        scan_rows(ScanRequest {
+            table: &bound.table,
             projection,
             limit,
-            state.config().target_partitions(),
-            &GraphArOptions::of(state.config_options()),
-        )
+            selection: bound.selection,
+            conditions: bound.conditions,
+            open,
+            choice: bound.choice,
+            partitions: state.config().target_partitions(),
+            options: &options,
+        })
     }
+}
+
+impl Bind for ElementTable {
+    fn bind(&self, filters: &[Expr], options: &GraphArOptions) -> Result<Bound> {
+        let table = match &self.rows {
+            Ok(table) => table,
+            Err(error) => return Err(GraphArError::again(error)),
+        };
+        let (chosen, selection, choice) = if options.id_pushdown {
+            self.choose(table, filters)
+        } else {
+            (table, Selection::All, None)
+        };
+        let mut conditions = vec![];
+        if !filters.is_empty() {
+            let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
+            let (properties, context) = Default::default();
+            for filter in filters {
+                if !(options.id_pushdown && is_covered(chosen, filter)) {
+                    conditions.push(create_physical_expr(
+                        filter,
+                        &schema,
+                        &properties,
+                        &context,
+                    )?);
+                }
+            }
+        }
+        Ok(Bound {
+            table: Arc::clone(chosen),
+            selection,
+            conditions,
+            choice,
+        })
+    }
+}
+
+fn has_placeholder(filters: &[Expr]) -> Result<bool> {
+    for filter in filters {
+        if filter.exists(|expr| Ok(matches!(expr, Expr::Placeholder(_))))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -11,7 +11,7 @@ use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::CreateExternalTable;
 
-use super::{Graph, GraphSchema, GraphTable};
+use super::{Graph, GraphSchema, GraphTable, SessionCache};
 use crate::config::GraphArOptions;
 use crate::format::InfoKind;
 use crate::storage::Stores;
@@ -51,7 +51,8 @@ impl TableProviderFactory for GraphArTableFactory {
         let stores = Stores::new(Arc::clone(state.runtime_env()))
             .with_options(store_options(cmd.options.iter()));
         let options = GraphArOptions::of(state.config_options());
-        let graph = Arc::new(Graph::open(location, &stores, &options).await?);
+        let cache = SessionCache::of(state.config(), state.runtime_env(), &options);
+        let graph = Arc::new(Graph::open(location, &stores, &options, cache.as_ref()).await?);
         if graph.archive().kind != InfoKind::Graph
             && let [(_, table)] = graph.tables()
         {

@@ -12,7 +12,10 @@ use super::tables::{edge_table, vertex_table};
 use crate::config::GraphArOptions;
 use crate::error::{GraphArError, Result};
 use crate::format::{AdjListType, EdgeRows};
-use crate::storage::{Archive, EdgeCounts, EdgeData, Loaded, Stores, VertexData};
+use crate::graph::{Adjacency, Direction};
+use crate::storage::{
+    Archive, EdgeCounts, EdgeData, FileAccess, FileCache, Loaded, ReadMeter, Stores, VertexData,
+};
 
 /// Between the name of an edge table and the layout that it is to be read in.
 const LAYOUT_MARK: char = '$';
@@ -30,23 +33,33 @@ pub struct Graph {
 impl Graph {
     /// Opens the archive at `location` and makes its tables. See [`Archive::open`] for the locations
     /// there are, the cost and the errors.
-    pub async fn open(location: &str, stores: &Stores, options: &GraphArOptions) -> Result<Self> {
-        Ok(Self::new(Archive::open(location, stores).await?, options))
+    /// The scans of its tables remember what they read in `cache`, if there is one.
+    pub async fn open(
+        location: &str,
+        stores: &Stores,
+        options: &GraphArOptions,
+        cache: Option<&Arc<FileCache>>,
+    ) -> Result<Self> {
+        Ok(Self::new(
+            Archive::open(location, stores).await?,
+            options,
+            cache,
+        ))
     }
 
     /// Makes the tables of an archive.
-    pub fn new(archive: Archive, options: &GraphArOptions) -> Self {
+    pub fn new(archive: Archive, options: &GraphArOptions, cache: Option<&Arc<FileCache>>) -> Self {
         let mut tables: Vec<(String, Arc<ElementTable>)> = vec![];
         let mut layouts = HashMap::new();
         for vertex in &archive.vertices {
             let name = vertex.info.vertex_type.clone();
-            tables.push((name, Arc::new(vertex_element(vertex, options))));
+            tables.push((name, Arc::new(vertex_element(vertex, options, cache))));
         }
         for edge in &archive.edges {
             let name = edge.info.key();
             let mut made = vec![];
             for (number, list) in edge.info.adj_lists.iter().enumerate() {
-                let table = Arc::new(layout_element(edge, number, options));
+                let table = Arc::new(layout_element(edge, number, options, cache));
                 let full = format!("{name}{LAYOUT_MARK}{}", list.layout);
                 layouts.insert(full, Arc::clone(&table));
                 made.push((list.layout, table));
@@ -89,31 +102,85 @@ impl Graph {
         }
     }
 
+    /// Look-ups of neighbours along the edge triplet `name`, written as its table's name.
+    ///
+    /// # Errors
+    /// If there is no such triplet, it has no data, or no layout is ordered by the end that the
+    /// direction starts from.
+    pub fn adjacency(&self, name: &str, direction: Direction) -> Result<Adjacency> {
+        let edges = &self.archive.edges;
+        let Some(edge) = edges.iter().find(|edge| edge.info.key() == name) else {
+            return Err(GraphArError::UnknownElement {
+                kind: "edge triplet".to_owned(),
+                name: name.to_owned(),
+                candidates: edges.iter().map(|edge| edge.info.key()).collect(),
+            });
+        };
+        let layout = AdjListType::new(true, direction.from());
+        let table = self.layouts.get(&format!("{name}{LAYOUT_MARK}{layout}"));
+        let Some(table) = table else {
+            let stored = edge
+                .info
+                .adj_lists
+                .iter()
+                .map(|list| list.layout.to_string());
+            return Err(GraphArError::UnknownElement {
+                kind: format!("layout of {name}"),
+                name: layout.to_string(),
+                candidates: stored.collect(),
+            });
+        };
+        let table = match table.rows() {
+            Ok(table) => table,
+            Err(error) => return Err(GraphArError::Shared(Arc::clone(error))),
+        };
+        let aligned = table.aligned.as_ref();
+        let Some(offsets) = aligned.and_then(|aligned| aligned.offsets.clone()) else {
+            return Err(GraphArError::NoData {
+                element: format!("{name} ({layout})"),
+                path: edge.folder.to_string(),
+            });
+        };
+        let store = Arc::clone(edge.folder.store());
+        let url = edge.folder.store_url().as_str();
+        let access = FileAccess::new(store, url, table.cache.clone(), ReadMeter::default());
+        Ok(Adjacency::new(offsets, access))
+    }
+
     /// Whether [`table`](Self::table) has an answer for `name`, be it an error.
     pub fn knows(&self, name: &str) -> bool {
         self.table(name).map_or(true, |table| table.is_some())
     }
 }
 
-fn vertex_element(vertex: &VertexData, options: &GraphArOptions) -> ElementTable {
+fn vertex_element(
+    vertex: &VertexData,
+    options: &GraphArOptions,
+    cache: Option<&Arc<FileCache>>,
+) -> ElementTable {
     match &vertex.count {
-        Ok(count) => ElementTable::new(vertex_table(vertex, *count, options)),
+        Ok(count) => ElementTable::new(vertex_table(vertex, *count, options, cache)),
         Err(error) => {
-            let schema = vertex_table(vertex, 0, options).schema;
+            let schema = vertex_table(vertex, 0, options, None).schema;
             ElementTable::unreadable(schema, Arc::clone(error))
         }
     }
 }
 
-fn layout_element(edge: &EdgeData, number: usize, options: &GraphArOptions) -> ElementTable {
+fn layout_element(
+    edge: &EdgeData,
+    number: usize,
+    options: &GraphArOptions,
+    cache: Option<&Arc<FileCache>>,
+) -> ElementTable {
     match &edge.layouts[number] {
-        Ok(counts) => ElementTable::new(edge_table(edge, number, counts, options)),
+        Ok(counts) => ElementTable::new(edge_table(edge, number, counts, options, cache)),
         Err(error) => {
             let none = EdgeCounts {
                 aligned: 0,
                 rows: EdgeRows::empty(),
             };
-            let schema = edge_table(edge, number, &none, options).schema;
+            let schema = edge_table(edge, number, &none, options, None).schema;
             ElementTable::unreadable(schema, Arc::clone(error))
         }
     }
@@ -144,7 +211,19 @@ fn default_layout(
         Some(error) if table.rows().is_ok() => {
             Arc::new(ElementTable::unreadable(table.schema(), Arc::new(error)))
         }
-        _ => Arc::clone(table),
+        _ => {
+            let copies = layouts
+                .iter()
+                .filter_map(|(_, copy)| copy.rows().as_ref().ok());
+            let others = copies.filter(|copy| {
+                table
+                    .rows()
+                    .as_ref()
+                    .is_ok_and(|own| !Arc::ptr_eq(own, copy))
+            });
+            let others = others.cloned().collect();
+            Arc::new(ElementTable::clone(table).with_copies(others))
+        }
     }
 }
 

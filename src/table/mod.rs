@@ -6,6 +6,7 @@ mod factory;
 mod graph;
 mod graph_schema;
 mod graph_table;
+mod session_cache;
 mod tables;
 
 pub use element_table::ElementTable;
@@ -14,4 +15,5 @@ pub(crate) use factory::{STORED_AS, register_schema};
 pub use graph::Graph;
 pub use graph_schema::GraphSchema;
 pub use graph_table::GraphTable;
+pub use session_cache::SessionCache;
 pub use tables::{DESTINATION_ID, LABELS, SOURCE_ID, VERTEX_ID};

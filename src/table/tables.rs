@@ -14,12 +14,12 @@ use crate::format::{
     AdjListPaths, AlignedBy, DST_COLUMN, FileType, Property, PropertyGroup, SRC_COLUMN, VertexPaths,
 };
 use crate::physical::scan::{
-    ColumnOrigin, EndpointCheck, FileNames, FileSet, ScanTable, TableRows,
+    Aligned, ColumnOrigin, EndpointCheck, FileNames, FileSet, ScanTable, TableRows,
 };
 use crate::storage::payload::{ChunkColumn, ColumnSource};
 use crate::storage::{
-    EdgeCounts, EdgeData, VertexData, adj_list_schema, edge_group_schema, label_schema,
-    vertex_group_schema,
+    EdgeCounts, EdgeData, FileCache, OffsetFiles, VertexData, adj_list_schema, edge_group_schema,
+    label_schema, vertex_group_schema,
 };
 
 /// Column of vertex tables: the internal id, `BIGINT NOT NULL`.
@@ -69,7 +69,12 @@ fn property_field(property: &Property, options: &GraphArOptions) -> FieldRef {
 }
 
 /// The table of a vertex type with `count` vertices.
-pub(super) fn vertex_table(vertex: &VertexData, count: u64, options: &GraphArOptions) -> ScanTable {
+pub(super) fn vertex_table(
+    vertex: &VertexData,
+    count: u64,
+    options: &GraphArOptions,
+    cache: Option<&Arc<FileCache>>,
+) -> ScanTable {
     let info = &vertex.info;
     let paths = VertexPaths::new(vertex.folder.path());
     let mut parts = Parts::default();
@@ -98,6 +103,8 @@ pub(super) fn vertex_table(vertex: &VertexData, count: u64, options: &GraphArOpt
             chunk_size: info.chunk_size,
         },
         endpoints: vec![],
+        aligned: None,
+        cache: cache.cloned(),
     }
 }
 
@@ -135,6 +142,7 @@ pub(super) fn edge_table(
     layout: usize,
     counts: &EdgeCounts,
     options: &GraphArOptions,
+    cache: Option<&Arc<FileCache>>,
 ) -> ScanTable {
     let info = &edge.info;
     let list = &info.adj_lists[layout];
@@ -162,8 +170,27 @@ pub(super) fn edge_table(
             edge.destination_count,
         ),
     ];
+    let folder = edge.folder.join(&list.folder()).path().to_owned();
+    let mut aligned_end = None;
     for (name, stored, end, count) in ends {
         let aligned = list.layout.aligned_by() == end;
+        if aligned {
+            aligned_end = Some(Aligned {
+                column: parts.fields.len(),
+                vertices: counts.aligned,
+                part_size: info.part_size(list.layout),
+                offsets: list.layout.is_ordered().then(|| OffsetFiles {
+                    paths: paths.clone(),
+                    folder: Arc::from(folder.as_str()),
+                    file_type: list.file_type,
+                    aligned_by: end,
+                    vertices: counts.aligned,
+                    part_size: info.part_size(list.layout),
+                    rows: counts.rows.clone(),
+                    chunk_size: info.chunk_size,
+                }),
+            });
+        }
         if options.check_endpoints {
             parts.endpoints.push(EndpointCheck {
                 column: parts.fields.len(),
@@ -180,12 +207,14 @@ pub(super) fn edge_table(
     }
     ScanTable {
         name: format!("{} ({})", info.key(), list.layout),
-        folder: edge.folder.join(&list.folder()).path().to_owned(),
+        folder,
         store_url: edge.folder.store_url().clone(),
         schema: parts.schema(),
         origins: parts.origins,
         files: parts.files,
         rows: TableRows::Edges(counts.rows.clone()),
         endpoints: parts.endpoints,
+        aligned: aligned_end,
+        cache: cache.cloned(),
     }
 }

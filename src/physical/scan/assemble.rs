@@ -6,7 +6,6 @@ use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListBuilder, RecordBatch,
     RecordBatchOptions, StringBuilder, new_null_array,
 };
-use datafusion::arrow::compute::{max, min};
 use datafusion::arrow::datatypes::{DataType, Int64Type, SchemaRef};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
@@ -14,7 +13,7 @@ use datafusion::error::Result;
 use super::table::EndpointCheck;
 use super::{ColumnOrigin, ScanTable};
 use crate::error::GraphArError;
-use crate::format::ChunkSlice;
+use crate::format::{ChunkSlice, RowRanges};
 use crate::storage::payload::ChunkColumn;
 
 /// What to read for some columns of a table, and how to put them together.
@@ -27,6 +26,44 @@ pub(super) struct ReadPlan {
     outputs: Vec<Output>,
     /// Output columns that hold ids to be checked, and the file set that they come from.
     checks: Vec<(usize, EndpointCheck)>,
+    /// The output column that holds the aligned ids.
+    aligned: Option<usize>,
+}
+
+/// What holds from one batch of a partition to the next.
+#[derive(Debug)]
+pub(super) struct AlignedIds {
+    /// Whether the ids of a part have to ascend.
+    ordered: bool,
+    /// The ids whose rows were looked up; any other is not what the offsets promised.
+    selected: Option<Arc<RowRanges>>,
+    /// The part, and the last id read of it.
+    last: Option<(u64, i64)>,
+}
+
+impl AlignedIds {
+    /// No batch yet.
+    pub fn new(ordered: bool, selected: Option<Arc<RowRanges>>) -> Self {
+        Self {
+            ordered,
+            selected,
+            last: None,
+        }
+    }
+}
+
+/// Rows of one chunk that were read.
+pub(super) struct Rows<'a> {
+    /// The chunk.
+    pub slice: &'a ChunkSlice,
+    /// Number in the table of the chunk's first row.
+    pub base: u64,
+    /// The rows that are read, counted inside the chunk.
+    pub picked: &'a RowRanges,
+    /// How many of them came before.
+    pub done: u64,
+    /// How many these are.
+    pub count: usize,
 }
 
 /// How an output column comes about. Sets are positions in `ReadPlan::sets`.
@@ -37,6 +74,11 @@ enum Output {
         column: usize,
     },
     RowNumber,
+    /// A column of a label: null is false.
+    Flag {
+        set: usize,
+        column: usize,
+    },
     Labels {
         set: usize,
         first: usize,
@@ -62,60 +104,79 @@ impl ReadPlan {
         let mut outputs = Vec::with_capacity(columns.len());
         let mut checks = vec![];
         for column in columns {
-            let Some(origin) = table.origins.get(*column) else {
-                return internal_err!("table {} has no column {column}", table.name);
-            };
-            outputs.push(match origin {
-                ColumnOrigin::File(file_set, wanted) => {
+            let output = match table.origins.get(*column) {
+                Some(ColumnOrigin::File(file_set, wanted)) => {
                     let (set, column) = read(*file_set, std::slice::from_ref(wanted));
                     Output::Column { set, column }
                 }
-                ColumnOrigin::RowNumber => Output::RowNumber,
-                ColumnOrigin::Labels(file_set, wanted) => {
+                Some(ColumnOrigin::RowNumber) => Output::RowNumber,
+                Some(ColumnOrigin::Labels(file_set, wanted)) => {
                     let (set, first) = read(*file_set, wanted);
                     let names = wanted.iter().map(|c| c.field.name().clone()).collect();
                     Output::Labels { set, first, names }
                 }
-                ColumnOrigin::Null => Output::Null(table.schema.field(*column).data_type().clone()),
-            });
+                Some(ColumnOrigin::Null) => {
+                    Output::Null(table.schema.field(*column).data_type().clone())
+                }
+                None => {
+                    let Some((file_set, wanted)) = table.label_column(*column) else {
+                        return internal_err!("table {} has no column {column}", table.name);
+                    };
+                    let (set, column) = read(file_set, std::slice::from_ref(wanted));
+                    Output::Flag { set, column }
+                }
+            };
+            outputs.push(output);
             if let Some(check) = table.endpoints.iter().find(|check| check.column == *column) {
                 checks.push((outputs.len() - 1, *check));
             }
         }
+        let aligned = table.aligned.as_ref();
+        let aligned = aligned.and_then(|aligned| columns.iter().position(|c| *c == aligned.column));
         Ok(Self {
             sets,
-            schema: Arc::new(table.schema.project(columns)?),
+            schema: Arc::new(table.schema_of(columns)?),
             outputs,
             checks,
+            aligned,
         })
     }
 
-    /// Puts a batch of the table together from one batch of each set, all of the same `rows`
-    /// rows. The first of them is row `first_row` of the table and row `in_chunk` of the slice's chunk.
+    /// Puts a batch of the table together from one batch of each set, all of the same rows.
     pub fn assemble(
         &self,
         table: &ScanTable,
-        slice: &ChunkSlice,
+        rows: &Rows<'_>,
         batches: &[RecordBatch],
-        first_row: u64,
-        rows: usize,
+        aligned: &mut AlignedIds,
     ) -> Result<RecordBatch> {
         let mut columns = Vec::with_capacity(self.outputs.len());
         for output in &self.outputs {
             columns.push(match output {
                 Output::Column { set, column } => Arc::clone(batches[*set].column(*column)),
-                Output::RowNumber => row_numbers(first_row, rows)?,
+                Output::RowNumber => row_numbers(rows)?,
+                Output::Flag { set, column } => {
+                    without_nulls(batches[*set].column(*column).as_boolean())
+                }
                 Output::Labels { set, first, names } => {
                     let flags = &batches[*set].columns()[*first..*first + names.len()];
-                    label_lists(flags, names, rows)
+                    label_lists(flags, names, rows.count)
                 }
-                Output::Null(data_type) => new_null_array(data_type, rows),
+                Output::Null(data_type) => new_null_array(data_type, rows.count),
             });
         }
-        for (output, check) in &self.checks {
-            self.check_ids(table, slice, &columns[*output], *output, check)?;
+        let mut sorted = false;
+        if let Some(output) = self.aligned {
+            let ids = columns[output].as_primitive::<Int64Type>();
+            self.check_aligned(table, rows, ids, output, aligned)?;
+            sorted = aligned.ordered;
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        for (output, check) in &self.checks {
+            let ids = columns[*output].as_primitive::<Int64Type>();
+            let sorted = sorted && self.aligned == Some(*output);
+            self.check_ids(table, rows.slice, ids.values(), *output, check, sorted)?;
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.count));
         Ok(RecordBatch::try_new_with_options(
             Arc::clone(&self.schema),
             columns,
@@ -128,14 +189,11 @@ impl ReadPlan {
         &self,
         table: &ScanTable,
         slice: &ChunkSlice,
-        ids: &ArrayRef,
+        ids: &[i64],
         output: usize,
         check: &EndpointCheck,
+        sorted: bool,
     ) -> Result<()> {
-        let ids: &Int64Array = ids.as_primitive::<Int64Type>();
-        let (Some(least), Some(most)) = (min(ids), max(ids)) else {
-            return Ok(());
-        };
         let count = check.count.map_or(u64::MAX, |count| count);
         let (begin, end) = match check.part_size {
             Some(size) => {
@@ -145,28 +203,150 @@ impl ReadPlan {
             None => (0, count),
         };
         let inside = |id: i64| u64::try_from(id).is_ok_and(|id| (begin..end).contains(&id));
-        let Some(bad) = [least, most].into_iter().find(|id| !inside(*id)) else {
+        let all_inside = if sorted {
+            ids.first().is_none_or(|id| inside(*id)) && ids.last().is_none_or(|id| inside(*id))
+        } else {
+            all_between(ids, begin, end)
+        };
+        let bad = if all_inside {
+            None
+        } else {
+            ids.iter().find(|id| !inside(**id))
+        };
+        let Some(bad) = bad else {
             return Ok(());
         };
+        self.wrong_id(
+            table,
+            slice,
+            output,
+            format!("vertex ids from {begin} to below {end}"),
+            bad.to_string(),
+        )
+    }
+
+    /// Fails if the aligned ids are out of order where order is needed, or are not those whose rows
+    /// were looked up.
+    fn check_aligned(
+        &self,
+        table: &ScanTable,
+        rows: &Rows<'_>,
+        ids: &Int64Array,
+        output: usize,
+        aligned: &mut AlignedIds,
+    ) -> Result<()> {
+        let ids = ids.values();
+        if let Some(selected) = &aligned.selected {
+            let mut last = None;
+            for id in ids.iter().filter(|id| last.replace(**id) != Some(**id)) {
+                if !u64::try_from(*id).is_ok_and(|id| selected.contains(id)) {
+                    let expected = "the id whose edges the offset chunk says are here".to_owned();
+                    return self.wrong_id(table, rows.slice, output, expected, id.to_string());
+                }
+            }
+        }
+        let (Some(first), Some(end)) = (ids.first(), ids.last()) else {
+            return Ok(());
+        };
+        if !aligned.ordered {
+            return Ok(());
+        }
+        let before = aligned.last.filter(|(part, _)| *part == rows.slice.part);
+        aligned.last = Some((rows.slice.part, *end));
+        let broken = match before {
+            Some((_, before)) if before > *first => Some((before, *first)),
+            _ if ascending(ids) => None,
+            _ => ids.windows(2).find_map(|pair| match pair {
+                [a, b] if a > b => Some((*a, *b)),
+                _ => None,
+            }),
+        };
+        let Some((before, after)) = broken else {
+            return Ok(());
+        };
+        let expected = "ids in ascending order, as the layout declares \
+                        (SET graphar.declared_ordering = false reads it without order)";
+        let found = format!("{after} after {before}");
+        self.wrong_id(table, rows.slice, output, expected.to_owned(), found)
+    }
+
+    fn wrong_id(
+        &self,
+        table: &ScanTable,
+        slice: &ChunkSlice,
+        output: usize,
+        expected: String,
+        found: String,
+    ) -> Result<()> {
         let set = match &self.outputs[output] {
             Output::Column { set, .. } => self.sets[*set].0,
             _ => return internal_err!("an endpoint that is not a stored column"),
         };
-        Err(GraphArError::corrupt(
-            table.files[set].names.path(slice),
-            self.schema.field(output).name().clone(),
-            format!("vertex ids from {begin} to below {end}"),
-            bad.to_string(),
-        )
-        .into())
+        let path = table.files[set].names.path(slice);
+        let column = self.schema.field(output).name().clone();
+        Err(GraphArError::corrupt(path, column, expected, found).into())
     }
 }
 
-fn row_numbers(first: u64, rows: usize) -> Result<ArrayRef> {
-    let (Ok(first), Ok(rows)) = (i64::try_from(first), i64::try_from(rows)) else {
-        return internal_err!("row number {first} is beyond 64 bits");
+/// Whether all ids are in `begin..end`, in one pass without branches.
+fn all_between(ids: &[i64], begin: u64, end: u64) -> bool {
+    let (Ok(begin), Ok(last)) = (i64::try_from(begin), i64::try_from(end.saturating_sub(1))) else {
+        return ids
+            .iter()
+            .all(|id| u64::try_from(*id).is_ok_and(|id| (begin..end).contains(&id)));
     };
-    Ok(Arc::new(Int64Array::from_iter_values(first..first + rows)))
+    if end == 0 || begin > last {
+        return ids.is_empty();
+    }
+    // The sign of `id - begin` tells one below, that of `last - id` one above; where the first wraps
+    // around, the other is negative, as `begin` and `last` are not.
+    let signs = ids.iter().fold(0, |signs, id| {
+        signs | id.wrapping_sub(begin) | last.wrapping_sub(*id)
+    });
+    signs >= 0
+}
+
+/// Whether no id is less than the one before, in one pass without branches. Ids are not negative or
+/// are refused elsewhere; a difference that wraps around is taken for a descent.
+fn ascending(ids: &[i64]) -> bool {
+    let later = ids.iter().skip(1);
+    let signs = ids
+        .iter()
+        .zip(later)
+        .fold(0, |signs, (a, b)| signs | b.wrapping_sub(*a));
+    signs >= 0
+}
+
+fn without_nulls(flags: &BooleanArray) -> ArrayRef {
+    Arc::new(match flags.nulls() {
+        Some(nulls) => BooleanArray::new(flags.values() & nulls.inner(), None),
+        None => flags.clone(),
+    })
+}
+
+/// The numbers in the table of rows that were read.
+fn row_numbers(rows: &Rows<'_>) -> Result<ArrayRef> {
+    let mut numbers = Vec::with_capacity(rows.count);
+    let (mut skip, mut left) = (rows.done, rows.count as u64);
+    for range in rows.picked.ranges() {
+        let length = range.end - range.start;
+        if skip >= length {
+            skip -= length;
+            continue;
+        }
+        let begin = rows.base + range.start + skip;
+        let end = (rows.base + range.end).min(begin + left);
+        skip = 0;
+        left -= end - begin;
+        let (Ok(begin), Ok(end)) = (i64::try_from(begin), i64::try_from(end)) else {
+            return internal_err!("row number {end} is beyond 64 bits");
+        };
+        numbers.extend(begin..end);
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(Arc::new(Int64Array::from(numbers)))
 }
 
 /// The names of the columns that are true, for each row.
@@ -182,4 +362,66 @@ fn label_lists(flags: &[ArrayRef], names: &[String], rows: usize) -> ArrayRef {
         lists.append(true);
     }
     Arc::new(lists.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_found_without_branches() {
+        let extremes = [
+            i64::MIN,
+            i64::MIN + 1,
+            -1,
+            0,
+            1,
+            4,
+            5,
+            6,
+            i64::MAX - 1,
+            i64::MAX,
+        ];
+        for begin in [0, 1, 5, u64::MAX >> 1] {
+            for end in [0, 1, 5, 6, (u64::MAX >> 1) - 1, u64::MAX >> 1, u64::MAX] {
+                for id in extremes {
+                    let inside = u64::try_from(id).is_ok_and(|id| (begin..end).contains(&id));
+                    assert_eq!(
+                        all_between(&[id], begin, end),
+                        inside,
+                        "{id} in {begin}..{end}"
+                    );
+                }
+            }
+        }
+        assert!(all_between(&[], 0, 0));
+        assert!(ascending(&[]) && ascending(&[3]) && ascending(&[0, 0, 4, i64::MAX]));
+        assert!(!ascending(&[0, 4, 3]));
+    }
+
+    #[test]
+    fn numbers_follow_the_picked_rows() {
+        let picked = RowRanges::from_unsorted(vec![2..4, 7..8, 10..20]);
+        let slice = ChunkSlice {
+            part: 0,
+            chunk: 0,
+            rows: 2..20,
+            chunk_rows: 20,
+        };
+        let numbers = |done, count| {
+            let rows = Rows {
+                slice: &slice,
+                base: 100,
+                picked: &picked,
+                done,
+                count,
+            };
+            let array = row_numbers(&rows).unwrap();
+            array.as_primitive::<Int64Type>().values().to_vec()
+        };
+        assert_eq!(numbers(0, 4), [102, 103, 107, 110]);
+        assert_eq!(numbers(1, 2), [103, 107]);
+        assert_eq!(numbers(3, 10), (110..120).collect::<Vec<_>>());
+        assert_eq!(numbers(0, 0), [0_i64; 0]);
+    }
 }

@@ -1,78 +1,310 @@
-//! Walks the chunks of a range of rows and reads their files in step.
+//! Reads selected rows of one chunk from the files of several sets, in step.
 
-use std::ops::Range;
+use std::collections::VecDeque;
+use std::iter::repeat_n;
+use std::mem::replace;
 use std::sync::Arc;
 
+use datafusion::arrow::array::{ArrayRef, Int64Array};
+use datafusion::arrow::compute::concat;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::internal_err;
 use datafusion::error::Result;
-use datafusion::physical_plan::metrics::Count;
 use futures::future::try_join_all;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use object_store::ObjectStore;
 use object_store::path::Path;
 
 use super::ScanTable;
-use super::assemble::ReadPlan;
-use crate::error::GraphArError;
-use crate::format::ChunkSlice;
-use crate::storage::payload::{ChunkRequest, ChunkStream, open_chunk};
+use super::assemble::{AlignedIds, ReadPlan, Rows};
+use super::reader::RangeReader;
+use super::selection::{Lookup, Piece};
+use crate::error::{GraphArError, Result as GraphArResult};
+use crate::format::RowRanges;
+use crate::storage::payload::{
+    ChunkRequest, ChunkStream, ColumnSource, IdColumn, ParquetFile, open_chunk,
+};
 
-/// Everything that reading a range of rows needs, shared by all chunks.
-pub(super) struct RangeReader {
-    pub table: Arc<ScanTable>,
-    pub plan: ReadPlan,
-    pub store: Arc<dyn ObjectStore>,
-    pub batch_size: usize,
-    /// Counts the payload files opened.
-    pub files_opened: Count,
+/// Ids are read page by page where fewer than one row in this many is wanted: then pages are
+/// worth keeping. Where more is wanted they are decoded in one go.
+const SPARSE: u64 = 4;
+
+/// A chunk whose rows are read, in one or several goes.
+pub(super) struct Chunk {
+    pub piece: Piece,
+    /// For each file set whether its file was opened, and the file if it is Parquet and will be
+    /// opened again.
+    files: Vec<(bool, Option<Arc<ParquetFile>>)>,
 }
 
-impl RangeReader {
-    /// The batches of the rows `range`, in order. A chunk is opened when the one before it has
-    /// been read, and nothing is opened before the first batch is asked for.
-    pub fn read(self: Arc<Self>, range: Range<u64>) -> BoxStream<'static, Result<RecordBatch>> {
-        let state = Walk {
-            reader: self,
-            range,
-            open: None,
-        };
-        stream::try_unfold(state, |mut walk| async move {
-            Ok(walk.next().await?.map(|batch| (batch, walk)))
-        })
-        .boxed()
+impl Chunk {
+    pub fn new(table: &ScanTable, piece: Piece) -> Self {
+        Self {
+            piece,
+            files: vec![(false, None); table.files.len()],
+        }
     }
 
-    async fn open(&self, slice: ChunkSlice) -> Result<OpenChunk> {
-        let sets = self.plan.sets.iter().map(|(number, columns)| {
-            let set = &self.table.files[*number];
-            let path = set.names.path(&slice);
-            let slice = &slice;
-            async move {
-                let path = Path::parse(&path).map_err(|e| GraphArError::payload(path, e))?;
-                self.files_opened.add(1);
-                open_chunk(
-                    set.file_type,
-                    ChunkRequest {
-                        store: Arc::clone(&self.store),
-                        path,
-                        columns: columns.clone(),
-                        declared: Arc::clone(&set.declared),
-                        rows: slice.rows.clone(),
-                        chunk_rows: slice.chunk_rows,
-                        batch_size: self.batch_size,
-                    },
-                )
-                .await
-            }
-        });
-        let files = try_join_all(sets).await?;
-        Ok(OpenChunk {
-            left: slice.rows.end - slice.rows.start,
-            files: files.into_iter().map(OpenFile::new).collect(),
-            slice,
+    /// The Parquet file of a set, with its statistics; `None` if it is none.
+    pub async fn parquet(
+        &mut self,
+        reader: &RangeReader,
+        set: usize,
+    ) -> Result<Option<&Arc<ParquetFile>>> {
+        if !reader.table.is_parquet(set) {
+            return Ok(None);
+        }
+        if self.files[set].1.is_none() {
+            let request = self.request(reader, set, &self.piece.rows)?;
+            self.note(reader, set);
+            self.files[set].1 = Some(ParquetFile::open(&request, true).await?);
+        }
+        Ok(self.files[set].1.as_ref())
+    }
+
+    /// Opens the Parquet files of a plan that is read in several goes.
+    pub async fn prepare(&mut self, reader: &RangeReader, plan: &ReadPlan) -> Result<()> {
+        for (set, _) in &plan.sets {
+            self.parquet(reader, *set).await?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, reader: &RangeReader, set: usize) {
+        if !replace(&mut self.files[set].0, true) {
+            reader.metrics.files_opened.add(1);
+        }
+    }
+
+    /// The request for these rows of the chunk, without columns.
+    fn request(&self, reader: &RangeReader, set: usize, rows: &RowRanges) -> Result<ChunkRequest> {
+        let slice = &self.piece.slice;
+        let files = &reader.table.files[set];
+        let path = files.names.path(slice);
+        let path = Path::parse(&path).map_err(|e| GraphArError::payload(path, e))?;
+        let span = rows.span().unwrap_or(0..0);
+        let gaps = rows.count() < span.end - span.start;
+        Ok(ChunkRequest {
+            access: reader.access.clone(),
+            path,
+            columns: vec![],
+            declared: Arc::clone(&files.declared),
+            rows: span,
+            picked: gaps.then(|| rows.clone()),
+            opened: self.files[set].1.clone(),
+            chunk_rows: slice.chunk_rows,
+            batch_size: reader.batch_size,
         })
+    }
+
+    /// Opens the files of a plan for these rows of the chunk.
+    pub async fn open(
+        &mut self,
+        reader: &RangeReader,
+        plan: &ReadPlan,
+        rows: RowRanges,
+    ) -> Result<OpenFiles> {
+        let mut opening = Vec::with_capacity(plan.sets.len());
+        for (set, columns) in &plan.sets {
+            self.note(reader, *set);
+            let request = ChunkRequest {
+                columns: columns.clone(),
+                ..self.request(reader, *set, &rows)?
+            };
+            let file_type = reader.table.files[*set].file_type;
+            let by_page =
+                reader.table.is_ids(*set) && rows.count() < self.piece.slice.chunk_rows / SPARSE;
+            let rows = rows.clone();
+            let known = reader.table.aligned.as_ref().and_then(|aligned| {
+                let lookup = self.piece.lookup.as_ref()?;
+                let stored = aligned.offsets.as_ref()?.aligned_column();
+                Some(KnownIds {
+                    lookup: lookup.clone(),
+                    column: ColumnSource::Name(stored.to_owned()),
+                    base: self.piece.base,
+                })
+            });
+            opening.push(async move {
+                if by_page && let Some(ids) = id_pages(&request, &rows, known.as_ref()).await? {
+                    return Ok(ids);
+                }
+                open_chunk(file_type, request).await
+            });
+        }
+        let files: Vec<ChunkStream> = try_join_all(opening).await?;
+        Ok(OpenFiles {
+            files: files.into_iter().map(OpenFile::new).collect(),
+            left: rows.count(),
+            done: 0,
+            rows,
+        })
+    }
+}
+
+/// The aligned ids of a chunk whose rows were found through offsets: these say which id a row has.
+struct KnownIds {
+    lookup: Lookup,
+    /// The column that they stand in.
+    column: ColumnSource,
+    /// Number in the table of the chunk's first row.
+    base: u64,
+}
+
+impl KnownIds {
+    /// The id of a row of the chunk.
+    fn at(&self, row: u64) -> Option<i64> {
+        let inside = self
+            .lookup
+            .offsets
+            .vertex_at(row + self.base - self.lookup.first_row);
+        i64::try_from(self.lookup.first_id + inside).ok()
+    }
+
+    /// The ids of these rows, if the statistics of the pages that they lie in agree with the offsets: pages of
+    /// sorted ids begin and end with their bounds.
+    fn of(
+        &self,
+        rows: &RowRanges,
+        stored: &IdColumn,
+        name: &str,
+    ) -> GraphArResult<Option<Int64Array>> {
+        let Some(pages) = stored.bounds(rows) else {
+            return Ok(None);
+        };
+        for (page, least, most) in pages {
+            let expected = (self.at(page.start), self.at(page.end.saturating_sub(1)));
+            if expected != (Some(least), Some(most)) {
+                return Err(GraphArError::corrupt(
+                    name,
+                    format!("rows {} to {}", page.start, page.end),
+                    format!("edges of vertices {least} to {most}, by their statistics"),
+                    format!(
+                        "those of {} to {} by the offset chunk",
+                        expected.0.unwrap_or(-1),
+                        expected.1.unwrap_or(-1)
+                    ),
+                ));
+            }
+        }
+        let size = usize::try_from(rows.count()).map_err(|e| GraphArError::payload(name, e))?;
+        let mut ids = Vec::with_capacity(size);
+        for range in rows.ranges() {
+            let mut row = range.start;
+            while row < range.end {
+                let Some(id) = self.at(row) else {
+                    return Ok(None);
+                };
+                let Lookup {
+                    offsets,
+                    first_row,
+                    first_id,
+                } = &self.lookup;
+                let inside = id.unsigned_abs() - first_id;
+                let end = offsets.rows(&(inside..inside + 1)).end + first_row - self.base;
+                let next = end.clamp(row + 1, range.end);
+                // At most the number of rows, which is a `usize`.
+                ids.extend(repeat_n(id, usize::try_from(next - row).unwrap_or(0)));
+                row = next;
+            }
+        }
+        Ok(Some(ids.into()))
+    }
+}
+
+/// The columns of a request page by page, if its file allows that.
+async fn id_pages(
+    request: &ChunkRequest,
+    rows: &RowRanges,
+    known: Option<&KnownIds>,
+) -> GraphArResult<Option<ChunkStream>> {
+    let opened = ParquetFile::open(request, true).await?;
+    let mut columns = vec![];
+    for column in &request.columns {
+        let one = ChunkRequest {
+            columns: vec![column.clone()],
+            opened: Some(Arc::clone(&opened)),
+            ..request.clone()
+        };
+        let Some(stored) = IdColumn::open(&one).await? else {
+            return Ok(None);
+        };
+        let known = known.filter(|known| known.column == column.source);
+        let ids = match known {
+            Some(known) => known.of(rows, &stored, &request.name())?,
+            None => None,
+        };
+        columns.push(match ids {
+            Some(ids) => Gather {
+                ids: stream::empty().boxed(),
+                ready: VecDeque::from([ids]),
+            },
+            None => Gather {
+                ids: stored.read(&request.access, rows),
+                ready: VecDeque::new(),
+            },
+        });
+    }
+    let (schema, name) = (request.schema(), request.name());
+    let most = request.batch_size.max(1) as u64;
+    let state = (columns, rows.count());
+    let batches = stream::try_unfold(state, move |(mut columns, left)| {
+        let (schema, name) = (Arc::clone(&schema), name.clone());
+        async move {
+            let wanted = left.min(most);
+            if wanted == 0 {
+                return Ok(None);
+            }
+            // At most the batch size.
+            let count = usize::try_from(wanted).unwrap_or(usize::MAX);
+            let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
+            for column in &mut columns {
+                arrays.push(column.next(count, &name).await?);
+            }
+            let batch = RecordBatch::try_new(schema, arrays);
+            let batch = batch.map_err(|e| GraphArError::payload(name, e))?;
+            Ok(Some((batch, (columns, left - wanted))))
+        }
+    });
+    Ok(Some(batches.boxed()))
+}
+
+/// Puts pieces of a column together.
+struct Gather {
+    ids: BoxStream<'static, GraphArResult<Int64Array>>,
+    ready: VecDeque<Int64Array>,
+}
+
+impl Gather {
+    /// The next `count` ids.
+    async fn next(&mut self, count: usize, name: &str) -> GraphArResult<ArrayRef> {
+        let mut pieces: Vec<Int64Array> = vec![];
+        let mut left = count;
+        while left > 0 {
+            let piece = match self.ready.pop_front() {
+                Some(piece) => piece,
+                None => match self.ids.try_next().await? {
+                    Some(piece) => piece,
+                    None => {
+                        let expected = format!("{count} more rows");
+                        let found = format!("{}", count - left);
+                        return Err(GraphArError::corrupt(name, "pages", expected, found));
+                    }
+                },
+            };
+            if piece.len() > left {
+                self.ready.push_front(piece.slice(left, piece.len() - left));
+                pieces.push(piece.slice(0, left));
+                left = 0;
+            } else {
+                left -= piece.len();
+                pieces.push(piece);
+            }
+        }
+        if let [only] = pieces.as_slice() {
+            return Ok(Arc::new(only.clone()));
+        }
+        let arrays: Vec<_> = pieces.iter().map(|piece| piece as _).collect();
+        concat(&arrays).map_err(|e| GraphArError::payload(name, e))
     }
 }
 
@@ -91,57 +323,47 @@ impl OpenFile {
     }
 }
 
-struct OpenChunk {
-    slice: ChunkSlice,
+/// The files of a plan, open for some rows of a chunk.
+pub(super) struct OpenFiles {
     files: Vec<OpenFile>,
+    rows: RowRanges,
+    /// Rows given out, and those to come.
+    done: u64,
     left: u64,
 }
 
-struct Walk {
-    reader: Arc<RangeReader>,
-    /// Rows that are not given out yet.
-    range: Range<u64>,
-    open: Option<OpenChunk>,
-}
-
-impl Walk {
-    async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(chunk) = &mut self.open {
-                if chunk.left > 0 {
-                    return self.next_of_chunk().await.map(Some);
-                }
-                chunk.finish().await?;
-                self.open = None;
-            }
-            match self.reader.table.rows.first_slice(&self.range) {
-                Some(slice) => self.open = Some(self.reader.open(slice).await?),
-                None => return Ok(None),
-            }
+impl OpenFiles {
+    /// The next rows, at most `batch_size` of them; `None` behind the last, when every file has been
+    /// asked whether it ends there.
+    pub async fn next(
+        &mut self,
+        table: &ScanTable,
+        plan: &ReadPlan,
+        piece: &Piece,
+        batch_size: usize,
+        aligned: &mut AlignedIds,
+    ) -> Result<Option<RecordBatch>> {
+        if self.left == 0 {
+            self.finish().await?;
+            return Ok(None);
         }
-    }
-
-    async fn next_of_chunk(&mut self) -> Result<RecordBatch> {
-        let Some(chunk) = &mut self.open else {
-            return internal_err!("no chunk is open");
+        let (batches, count) = self.fetch(batch_size).await?;
+        let rows = Rows {
+            slice: &piece.slice,
+            base: piece.base,
+            picked: &self.rows,
+            done: self.done,
+            count,
         };
-        let (batches, rows) = chunk.next(self.reader.batch_size).await?;
-        let table = &self.reader.table;
-        let first = self.range.start;
-        let batch = self
-            .reader
-            .plan
-            .assemble(table, &chunk.slice, &batches, first, rows)?;
-        chunk.left -= rows as u64;
-        self.range.start += rows as u64;
-        Ok(batch)
+        let batch = plan.assemble(table, &rows, &batches, aligned)?;
+        self.done += count as u64;
+        self.left -= count as u64;
+        Ok(Some(batch))
     }
-}
 
-impl OpenChunk {
     /// The next rows of every file: as many as the file that is behind has ready. Files have row
     /// groups and pages of their own, so equal batch sizes alone do not keep them in step.
-    async fn next(&mut self, batch_size: usize) -> Result<(Vec<RecordBatch>, usize)> {
+    async fn fetch(&mut self, batch_size: usize) -> Result<(Vec<RecordBatch>, usize)> {
         let fetches = self
             .files
             .iter_mut()

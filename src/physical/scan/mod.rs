@@ -10,11 +10,22 @@
 //! of each open file and the decoder's own buffers.
 
 mod assemble;
+mod binding;
 mod chunks;
+mod conditions;
+mod metrics;
 mod partitions;
+mod plan;
+mod prune;
+mod reader;
+mod selection;
 mod source;
 mod table;
 
+pub use binding::{Bind, Bound, OpenConditions, bind_scan};
+use metrics::ScanMetrics;
 use partitions::split_rows;
-pub use source::{GraphArSource, scan_rows};
-pub use table::{ColumnOrigin, EndpointCheck, FileNames, FileSet, ScanTable, TableRows};
+pub use plan::{ScanRequest, scan_rows};
+pub use selection::Selection;
+pub use source::GraphArSource;
+pub use table::{Aligned, ColumnOrigin, EndpointCheck, FileNames, FileSet, ScanTable, TableRows};

@@ -8,27 +8,31 @@ use super::TableRows;
 /// partition: a chunk read by one partition alone is opened once.
 const SNAP: u64 = 8;
 
-/// Consecutive ranges that cover `0..total` in order: at most `partitions`, of nearly equal length,
-/// none shorter than about `min_rows`, and cut at chunk borders where one is near, or only there
-/// unless chunks can be cut. A table without rows has no range.
+/// Consecutive ranges that cover `span` in order: at most `partitions`, of nearly equal length,
+/// and cut at chunk borders where one is near, or only there unless chunks can be cut. An empty span
+/// has no range.
 pub fn split_rows(
     rows: &TableRows,
+    span: &Range<u64>,
     partitions: usize,
-    min_rows: usize,
     cut_chunks: bool,
 ) -> Vec<Range<u64>> {
-    let total = rows.total();
-    let most = total.div_ceil((min_rows as u64).max(1));
-    let partitions = (partitions as u64).clamp(1, most.max(1));
+    let total = span.end.saturating_sub(span.start);
+    let partitions = (partitions as u64).clamp(1, total.max(1));
     let length = total.div_ceil(partitions).max(1);
-    let reach = if cut_chunks { length / SNAP } else { total };
+    let reach = if cut_chunks {
+        length / SNAP
+    } else {
+        rows.total()
+    };
     // Steps of `length` would leave less for the last range, or nothing.
     let share = |i: u64| u128::from(total) * u128::from(i) / u128::from(partitions);
     let mut cuts: Vec<u64> = (1..partitions)
-        .map(|i| near_border(rows, u64::try_from(share(i)).unwrap_or(total), reach))
+        .map(|i| span.start + u64::try_from(share(i)).unwrap_or(total))
+        .map(|row| near_border(rows, row, reach).clamp(span.start, span.end))
         .collect();
-    cuts.push(total);
-    let mut begin = 0;
+    cuts.push(span.end);
+    let mut begin = span.start;
     let mut ranges = vec![];
     for cut in cuts {
         if cut > begin {
@@ -70,13 +74,13 @@ mod tests {
             count: 100,
             chunk_size: 24,
         };
-        assert_eq!(split_rows(&rows, 2, 1, true), [0..48, 48..100]);
+        assert_eq!(split_rows(&rows, &(0..100), 2, true), [0..48, 48..100]);
         assert_eq!(
-            split_rows(&rows, 4, 1, true),
+            split_rows(&rows, &(0..100), 4, true),
             [0..24, 24..48, 48..72, 72..100]
         );
         assert_eq!(
-            split_rows(&rows, 7, 1, false),
+            split_rows(&rows, &(0..100), 7, false),
             [0..24, 24..48, 48..72, 72..96, 96..100]
         );
         // One chunk: no border is near, so the cuts lie inside.
@@ -84,23 +88,19 @@ mod tests {
             count: 100,
             chunk_size: 1000,
         };
-        assert_eq!(split_rows(&rows, 2, 1, true), [0..50, 50..100]);
-        assert_eq!(split_rows(&rows, 2, 1, false), [0..100]);
+        assert_eq!(split_rows(&rows, &(0..100), 2, true), [0..50, 50..100]);
+        assert_eq!(split_rows(&rows, &(0..100), 2, false), [0..100]);
     }
 
     #[test]
-    fn small_tables_are_not_cut_and_empty_ones_have_no_range() {
+    fn only_the_span_is_cut_and_an_empty_one_has_no_range() {
         let rows = TableRows::Vertices {
             count: 100,
             chunk_size: 10,
         };
-        assert_eq!(split_rows(&rows, 16, 100, true), [0..100]);
-        assert_eq!(split_rows(&rows, 16, 60, true), [0..50, 50..100]);
-        let rows = TableRows::Vertices {
-            count: 0,
-            chunk_size: 10,
-        };
-        assert!(split_rows(&rows, 16, 1, true).is_empty());
+        assert_eq!(split_rows(&rows, &(33..37), 2, true), [33..35, 35..37]);
+        assert_eq!(split_rows(&rows, &(33..57), 2, false), [33..40, 40..57]);
+        assert!(split_rows(&rows, &(7..7), 16, true).is_empty());
     }
 
     proptest! {
@@ -109,19 +109,21 @@ mod tests {
             counts in prop::collection::vec(0_u64..40, 1..8),
             chunk in 1_u64..9,
             partitions in 1_usize..20,
-            min_rows in 1_usize..20,
+            span in (0_u64..300, 0_u64..300),
             cut_chunks: bool,
         ) {
             let rows = TableRows::Edges(EdgeRows::try_new(&counts, chunk).unwrap());
-            let ranges = split_rows(&rows, partitions, min_rows, cut_chunks);
+            let end = span.1.min(rows.total());
+            let span = span.0.min(end)..end;
+            let ranges = split_rows(&rows, &span, partitions, cut_chunks);
             prop_assert!(ranges.len() <= partitions);
-            let mut next = 0;
+            let mut next = span.start;
             for range in ranges {
                 prop_assert_eq!(range.start, next);
                 prop_assert!(range.end > range.start);
                 next = range.end;
             }
-            prop_assert_eq!(next, rows.total());
+            prop_assert_eq!(next, span.end);
         }
     }
 }

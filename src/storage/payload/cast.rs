@@ -20,19 +20,22 @@ use super::ChunkRequest;
 use super::checked::Decoded;
 use crate::error::{GraphArError, Result};
 
-/// Decoded rows as a batch of the declared types; `first_row` is the row of the file that the
-/// first of them stands in.
+/// Decoded rows as a batch of the declared types; `first` is how many of the wanted rows came
+/// before them.
 pub(super) fn conform(
     request: &ChunkRequest,
     schema: &SchemaRef,
     decoded: Decoded,
-    first_row: u64,
+    first: u64,
 ) -> Result<RecordBatch> {
     let Decoded { columns, rows } = decoded;
     let mut conformed = Vec::with_capacity(columns.len());
     for (field, column) in schema.fields().iter().zip(columns) {
         let element = |row: Option<usize>| match row {
-            Some(row) => format!("column '{}', row {}", field.name(), first_row + row as u64),
+            Some(row) => {
+                let row = request.row_at(first + row as u64);
+                format!("column '{}', row {row}", field.name())
+            }
             None => format!("column '{}'", field.name()),
         };
         let column = match convert(&column, field.data_type()) {

@@ -3,8 +3,10 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, BooleanBufferBuilder};
+use datafusion::arrow::compute::filter;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt, TryStreamExt};
@@ -12,7 +14,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use super::cast::conform;
 use super::{ChunkRequest, ChunkStream};
 use crate::error::{GraphArError, Result};
-use crate::format::FileType;
+use crate::format::{FileType, RowRanges};
 
 /// Rows as a payload module decodes them: the columns of the request in its order, in
 /// whatever types the file has.
@@ -34,9 +36,21 @@ pub(super) async fn open(file_type: FileType, request: ChunkRequest) -> Result<C
         .catch_unwind()
         .await
         .unwrap_or_else(|panic| Err(decoder_panic(&request, panic.as_ref())))?;
+    // Parquet skips what is not picked; of the others all rows come, and are picked here.
+    let picked = request
+        .picked
+        .clone()
+        .filter(|_| file_type != FileType::Parquet);
+    let left = match &picked {
+        Some(_) => request.rows.end.saturating_sub(request.rows.start),
+        None => request.wanted(),
+    };
     let state = State {
         raw,
-        left: request.rows.end.saturating_sub(request.rows.start),
+        left,
+        total: left,
+        picked,
+        given: 0,
         schema: request.schema(),
         request,
     };
@@ -96,8 +110,13 @@ struct State {
     raw: RawStream,
     request: ChunkRequest,
     schema: SchemaRef,
-    /// Rows still to come.
+    /// Rows that the decoder gives in all, and those still to come.
+    total: u64,
     left: u64,
+    /// Which rows of the file to keep of those that the decoder gives, unless all.
+    picked: Option<RowRanges>,
+    /// Rows given out.
+    given: u64,
 }
 
 impl State {
@@ -118,13 +137,51 @@ impl State {
             if rows > self.left {
                 return Err(self.wrong_rows("more rows", rows - self.left));
             }
-            if rows == 0 {
-                continue;
-            }
-            let first = self.request.rows.end - self.left;
+            let first = self.request.rows.start + (self.total - self.left);
             self.left -= rows;
-            return conform(&self.request, &self.schema, decoded, first).map(Some);
+            let decoded = match &self.picked {
+                None => decoded,
+                Some(picked) => self.pick(&decoded, first, picked)?,
+            };
+            if decoded.rows > 0 {
+                let first = self.given;
+                self.given += decoded.rows as u64;
+                return conform(&self.request, &self.schema, decoded, first).map(Some);
+            }
         }
+    }
+
+    /// The picked rows of a batch whose first row is row `first` of the file.
+    fn pick(&self, decoded: &Decoded, first: u64, picked: &RowRanges) -> Result<Decoded> {
+        let inside = picked.within(&(first..first + decoded.rows as u64));
+        // Inside the batch, whose length is a `usize`.
+        let at = |row: u64| usize::try_from(row - first).unwrap_or(0);
+        let rows = at(first + inside.count());
+        if rows == decoded.rows || rows == 0 {
+            let columns = if rows == 0 {
+                vec![]
+            } else {
+                decoded.columns.clone()
+            };
+            return Ok(Decoded { columns, rows });
+        }
+        let columns = decoded.columns.iter();
+        if let [range] = inside.ranges() {
+            let begin = at(range.start);
+            let columns = columns.map(|column| column.slice(begin, rows)).collect();
+            return Ok(Decoded { columns, rows });
+        }
+        let mut mask = BooleanBufferBuilder::new(decoded.rows);
+        for range in inside.ranges() {
+            mask.append_n(at(range.start) - mask.len(), false);
+            mask.append_n(at(range.end) - mask.len(), true);
+        }
+        mask.append_n(decoded.rows - mask.len(), false);
+        let mask = BooleanArray::new(mask.finish(), None);
+        let columns = columns.map(|column| filter(column, &mask)).collect();
+        let columns: Result<_, ArrowError> = columns;
+        let columns = columns.map_err(|e| GraphArError::payload(self.request.name(), e))?;
+        Ok(Decoded { columns, rows })
     }
 
     fn wrong_rows(&self, what: &str, by: u64) -> GraphArError {

@@ -1,5 +1,7 @@
 //! Where the requested columns stand in a file, and what stands in for those it lacks.
 
+use std::ops::Range;
+
 use datafusion::arrow::array::{ArrayRef, new_null_array};
 use datafusion::arrow::datatypes::{Field, FieldRef};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -88,9 +90,9 @@ impl ColumnSet {
     }
 }
 
-/// The rows wanted when none of the columns is in the file: nothing to decode.
-pub(super) fn rows_of_nulls(request: &ChunkRequest) -> RawStream {
-    let (rows, most) = (request.rows.clone(), request.batch_size.max(1) as u64);
+/// Rows when none of the columns is in the file: nothing to decode.
+pub(super) fn rows_of_nulls(request: &ChunkRequest, rows: Range<u64>) -> RawStream {
+    let most = request.batch_size.max(1) as u64;
     let fields: Vec<FieldRef> = request
         .columns
         .iter()

@@ -49,7 +49,7 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
         schema.fields().iter().map(|field| field.name().as_str()),
     )?;
     if columns.positions().is_empty() || request.rows.is_empty() {
-        return Ok(rows_of_nulls(request));
+        return Ok(rows_of_nulls(request, request.rows.clone()));
     }
     // A null where the file promises none is for `cast` to judge, not for the decoder.
     let fields: Vec<_> = schema

@@ -19,17 +19,19 @@ mod parquet;
 mod tests;
 mod time_text;
 
+pub use self::parquet::{IdColumn, ParquetFile};
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use futures::stream::BoxStream;
-use object_store::ObjectStore;
 use object_store::path::Path;
 
 use crate::error::Result;
-use crate::format::FileType;
+use crate::format::{FileType, RowRanges};
+use crate::storage::access::FileAccess;
 
 /// Batches of one chunk file. All have the schema of the request and at least one row.
 pub type ChunkStream = BoxStream<'static, Result<RecordBatch>>;
@@ -63,8 +65,8 @@ impl ChunkColumn {
 /// What to read of one chunk file.
 #[derive(Debug, Clone)]
 pub struct ChunkRequest {
-    /// Store of the file.
-    pub store: Arc<dyn ObjectStore>,
+    /// The store of the file, its cache and the counters of the scan.
+    pub access: FileAccess,
     /// Path inside the store.
     pub path: Path,
     /// Columns of the result, in order; may be empty, then batches have rows but no columns.
@@ -74,6 +76,10 @@ pub struct ChunkRequest {
     pub declared: SchemaRef,
     /// Rows wanted, inside `0..chunk_rows`.
     pub rows: Range<u64>,
+    /// If not all of `rows`, which of them.
+    pub picked: Option<RowRanges>,
+    /// The file, if it is Parquet and was opened before.
+    pub opened: Option<Arc<ParquetFile>>,
     /// Rows that the file must have, by the counts.
     pub chunk_rows: u64,
     /// Most rows of a batch.
@@ -89,6 +95,30 @@ impl ChunkRequest {
                 .map(|c| Arc::clone(&c.field))
                 .collect::<Vec<_>>(),
         ))
+    }
+
+    /// How many rows are wanted.
+    pub fn wanted(&self) -> u64 {
+        match &self.picked {
+            Some(picked) => picked.count(),
+            None => self.rows.end.saturating_sub(self.rows.start),
+        }
+    }
+
+    /// The row of the file that the wanted row number `position` is.
+    pub(crate) fn row_at(&self, position: u64) -> u64 {
+        let Some(picked) = &self.picked else {
+            return self.rows.start + position;
+        };
+        let mut left = position;
+        for range in picked.ranges() {
+            let rows = range.end - range.start;
+            if left < rows {
+                return range.start + left;
+            }
+            left -= rows;
+        }
+        self.rows.end
     }
 
     /// The file's name in messages.
@@ -113,17 +143,15 @@ pub async fn open_chunk(file_type: FileType, request: ChunkRequest) -> Result<Ch
 ///
 /// # Errors
 /// If the file is missing or broken.
-pub async fn count_rows(
-    file_type: FileType,
-    store: &Arc<dyn ObjectStore>,
-    path: &Path,
-) -> Result<u64> {
+pub async fn count_rows(file_type: FileType, access: &FileAccess, path: &Path) -> Result<u64> {
     let request = ChunkRequest {
-        store: Arc::clone(store),
+        access: access.clone(),
         path: path.clone(),
         columns: vec![],
         declared: Arc::new(Schema::empty()),
         rows: 0..0,
+        picked: None,
+        opened: None,
         chunk_rows: 0,
         batch_size: 8192,
     };

@@ -36,7 +36,7 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
     let root = metadata.root_data_type();
     let columns = ColumnSet::find(request, root.children().iter().map(|child| child.name()))?;
     if columns.positions().is_empty() || request.rows.is_empty() {
-        return Ok(rows_of_nulls(request));
+        return Ok(rows_of_nulls(request, request.rows.clone()));
     }
     for (field, at) in columns.located() {
         let stored = root.children()[at].data_type();

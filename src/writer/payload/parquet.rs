@@ -1,8 +1,9 @@
 //! Parquet chunks: one row group, ZSTD, the format's own types without Arrow's.
 
 use bytes::Bytes;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::HashSet;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use datafusion::parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -11,6 +12,22 @@ use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::parquet::schema::types::ColumnPath;
 
 use crate::error::{GraphArError, Result};
+
+/// Most rows of a page: the least that a look-up of one vertex decodes.
+const PAGE_ROWS: usize = 4096;
+
+/// Most bytes of a dictionary. A column with many different values soon goes on without: readers
+/// fetch and decode the whole dictionary for a single row.
+const DICTIONARY_BYTES: usize = 32 * 1024;
+
+/// Most bytes of a page before compression, for columns of few long values.
+const PAGE_BYTES: usize = 16 * 1024;
+
+/// Rows between two looks at the size of a page.
+const STEP: usize = 512;
+
+/// Rows at the beginning of a chunk that tell whether a dictionary pays.
+const SAMPLE: usize = 4096;
 
 /// Encodes the rows.
 ///
@@ -24,8 +41,16 @@ pub(super) fn encode(path: &str, batch: &RecordBatch) -> Result<Bytes> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(None)
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_data_page_size_limit(PAGE_BYTES)
+        .set_write_batch_size(STEP)
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_coerce_types(true);
-    for field in batch.schema_ref().fields() {
+    for (field, values) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        if mostly_different(values) {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties.set_column_dictionary_enabled(column, false);
+        }
         if is_integer(field.data_type()) {
             let column = ColumnPath::from(field.name().as_str());
             properties = properties
@@ -46,6 +71,20 @@ pub(super) fn encode(path: &str, batch: &RecordBatch) -> Result<Bytes> {
     write()
         .map(Bytes::from)
         .map_err(|e| GraphArError::payload(path, e))
+}
+
+/// Whether texts repeat too little for a dictionary, as far as a sample tells.
+fn mostly_different(values: &ArrayRef) -> bool {
+    let Some(texts) = values.as_string_view_opt() else {
+        return false;
+    };
+    let sample = texts.iter().take(SAMPLE).flatten();
+    let (mut count, mut different) = (0, HashSet::new());
+    for text in sample {
+        count += 1;
+        different.insert(text);
+    }
+    different.len() * 2 > count
 }
 
 /// Whether Parquet stores the type as INT32 or INT64.

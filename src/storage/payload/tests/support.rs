@@ -24,6 +24,7 @@ use object_store::{ObjectStore, ObjectStoreExt};
 
 use crate::error::Result;
 use crate::format::FileType;
+use crate::storage::FileAccess;
 use crate::storage::payload::{ChunkColumn, ChunkRequest, open_chunk};
 
 /// A chunk file in memory.
@@ -55,7 +56,7 @@ impl File {
     /// All columns and rows, in batches as large as they may be.
     pub(super) fn request(&self) -> ChunkRequest {
         ChunkRequest {
-            store: Arc::clone(&self.store),
+            access: FileAccess::uncached(Arc::clone(&self.store)),
             path: Path::from("part0/chunk0"),
             columns: self
                 .declared
@@ -66,6 +67,8 @@ impl File {
                 .collect(),
             declared: Arc::clone(&self.declared),
             rows: 0..self.rows,
+            picked: None,
+            opened: None,
             chunk_rows: self.rows,
             batch_size: 8192,
         }
