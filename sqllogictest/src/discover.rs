@@ -29,6 +29,11 @@ impl TestFile {
         self.name.starts_with("upstream/")
     }
 
+    /// Whether the file states rows that do not depend on the switches of the pushdowns.
+    pub fn is_pushdown(&self) -> bool {
+        self.name.starts_with("pushdown/")
+    }
+
     /// The folder where the file may write. Flat, so that emptying it cannot empty that of
     /// another file, and with a first word, since a name may begin with dots.
     pub fn scratch(&self) -> PathBuf {

@@ -14,6 +14,10 @@
 //!   not depend on where it is run.
 //! * Values are written as [`cells`] says; a plan is one row for each line.
 //! * Queries that share a label (`query I rowsort same`) must give the same rows.
+//! * Files below `pushdown/` run twice, with every switch of the pushdowns on and with every
+//!   one off ([`switches`]), both times with partitions of single rows. The rows have to be the
+//!   same, so their queries state an order or sort, and show no plans. Completing runs them
+//!   once, with the defaults.
 //! * A file that runs longer than [`RunOptions::time_limit`] fails.
 //!
 //! [`upstream`] writes the files below `test_files/upstream`.
@@ -24,6 +28,7 @@ mod database;
 mod discover;
 mod places;
 mod run;
+mod switches;
 pub mod upstream;
 
 pub use column::GraphArColumn;
@@ -31,3 +36,4 @@ pub use database::{GraphArDatabase, SqlError};
 pub use discover::{DiscoverError, TestFile, discover, test_files_root};
 pub use places::Places;
 pub use run::{Outcome, RunOptions, SettingError, run_file};
+pub use switches::{SWITCHES, switches};

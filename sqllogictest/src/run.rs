@@ -15,7 +15,7 @@ use sqllogictest::{
     parse_file, strict_column_validator,
 };
 
-use crate::{GraphArColumn, GraphArDatabase, Places, SqlError, TestFile};
+use crate::{GraphArColumn, GraphArDatabase, Places, SqlError, TestFile, switches};
 
 const STACK_BYTES: usize = 16 << 20;
 const WORKERS: usize = 4;
@@ -73,6 +73,21 @@ impl RunOptions {
             _ => Err(SettingError {
                 setting: setting.to_owned(),
             }),
+        }
+    }
+
+    /// The same with every switch of the pushdowns on or off, and partitions of single rows;
+    /// settings that were given hold all the same.
+    fn with_switches(&self, on: bool) -> Self {
+        let mut settings: Vec<_> = switches(on)
+            .into_iter()
+            .map(|(name, value)| (format!("graphar.{name}"), value))
+            .collect();
+        settings.push(("graphar.min_partition_rows".to_owned(), "1".to_owned()));
+        settings.extend(self.settings.iter().cloned());
+        Self {
+            settings,
+            ..self.clone()
         }
     }
 
@@ -160,7 +175,17 @@ fn run_here(
     if options.complete && has_records(&file.path)? {
         runtime.block_on(Box::pin(complete(file, options, current)))?;
     }
-    runtime.block_on(Box::pin(check(file, options, current)))
+    if options.complete || !file.is_pushdown() {
+        return runtime.block_on(Box::pin(check(file, options, current)));
+    }
+    for on in [true, false] {
+        let result = runtime.block_on(Box::pin(check(file, &options.with_switches(on), current)));
+        result.map_err(|error| {
+            let state = if on { "on" } else { "off" };
+            format!("with every switch {state}: {error}")
+        })?;
+    }
+    Ok(())
 }
 
 async fn complete(

@@ -138,7 +138,7 @@ async fn a_filter_or_limit_is_not_forgotten_by_counts() {
             "EXPLAIN SELECT count(*) FROM g.person WHERE _vertex_id >= 5",
         )
         .await;
-        assert!(plan.join("\n").contains("FilterExec"), "{plan:?}");
+        assert!(!plan.join("\n").contains("10 as count"), "{plan:?}");
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array, ListArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::config::ExtensionOptions;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -15,6 +16,8 @@ use datafusion_graphar::format::{
 };
 use datafusion_graphar::session::{SessionContextExt, SessionStateBuilderExt};
 use datafusion_graphar::writer::ArchiveWriter;
+use datafusion_graphar_sqllogictest::switches;
+use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -180,6 +183,16 @@ impl Archive {
         got.bytes().await.unwrap().to_vec()
     }
 
+    /// The paths of all files, as [`get`](Self::get) takes them.
+    pub async fn paths(&self) -> Vec<String> {
+        let root = Path::from(ROOT);
+        let files: Vec<_> = self.store.list(Some(&root)).try_collect().await.unwrap();
+        let paths = files.iter().map(|file| file.location.to_string());
+        paths
+            .map(|path| path[ROOT.len() + 1..].to_owned())
+            .collect()
+    }
+
     pub async fn delete(&self, path: &str) {
         let path = Path::from(format!("{ROOT}/{path}"));
         self.store.delete(&path).await.unwrap();
@@ -224,20 +237,25 @@ impl How {
         for partitions in [1, 16] {
             for batch_size in [1, 3, 8192] {
                 for on in [true, false] {
-                    let mut options = GraphArOptions::default();
-                    options.projection_pushdown = on;
-                    options.row_count_statistics = on;
-                    options.check_endpoints = on;
-                    options.min_partition_rows = 1;
-                    all.push(Self {
-                        partitions,
-                        batch_size,
-                        options,
-                    });
+                    all.push(Self::of(partitions, batch_size, on));
                 }
             }
         }
         all
+    }
+
+    /// With every switch on, or every switch off and nothing kept in a cache.
+    pub fn of(partitions: usize, batch_size: usize, on: bool) -> Self {
+        let mut options = GraphArOptions::default();
+        for (name, value) in switches(on) {
+            options.set(&name, &value).unwrap();
+        }
+        options.min_partition_rows = 1;
+        Self {
+            partitions,
+            batch_size,
+            options,
+        }
     }
 
     /// A session with this store under `memory://t`.

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Top-level modules, lowest layer first.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["error", "config"],
     &["format"],
     &["storage"],
+    &["graph"],
     &["writer"],
     &["physical"],
     &["table"],

@@ -5,9 +5,19 @@
 
 mod counting_store;
 mod damage;
+mod delta_page;
 mod docs;
+mod faults_pages;
+mod faults_pushdown;
 mod faults_rows;
 mod fixture;
+mod labels;
 mod layers;
+mod local_files;
+mod lookup;
 mod metadata;
 mod opening;
+mod prepared;
+mod pushdown;
+mod random_graph;
+mod random_query;
