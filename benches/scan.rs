@@ -1,31 +1,21 @@
-//! A full scan of all columns against DataFusion's own listing table over the same files.
+//! Full scans against DataFusion's own listing tables over the same files.
 //!
 //! `cargo bench --features cli --bench scan`. Answers are checked before anything is timed. Beside
 //! criterion's figures it prints the ratio of pairs that ran one after the other, which is
 //! what to quote: it holds on a machine whose speed drifts.
 
-#![allow(clippy::print_stdout)]
+mod support;
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::env;
+use std::process::Command;
+use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
-use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::Int64Type;
-use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use datafusion_graphar::session::SessionContextExt;
-use datafusion_graphar::synthetic::SyntheticGraph;
-use futures::TryStreamExt;
-use object_store::local::LocalFileSystem;
-use object_store::path::Path;
-use tempfile::TempDir;
+use datafusion::prelude::SessionContext;
+use datafusion_graphar::config::GraphArOptions;
 use tokio::runtime::Runtime;
 
-type Error = Box<dyn std::error::Error>;
-
-const VERTICES: u32 = 1_000_000;
-const EDGES: u32 = 10_000_000;
-const PAIRS: usize = 15;
+use support::{Error, PAIRS, VERTICES, Written, print_ratio, read, sums, time};
 
 /// One thing to compare: a name, our query, and the queries over the files themselves that
 /// read the same columns.
@@ -35,40 +25,59 @@ struct Case {
     theirs: &'static [&'static str],
 }
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 6] = [
     Case {
-        name: "vertices",
-        ours: "SELECT * FROM g.node",
-        theirs: &["SELECT id FROM vertex_id", "SELECT name FROM vertex_name"],
+        name: "scan/vertices",
+        ours: "SELECT id, score, name FROM g.node",
+        theirs: &[
+            "SELECT id, score FROM vertex_numbers",
+            "SELECT name FROM vertex_names",
+        ],
     },
     Case {
-        name: "edges",
+        name: "scan/edges",
         ours: r#"SELECT * FROM g."node_links_node$ordered_by_source""#,
         theirs: &["SELECT * FROM adj_list", "SELECT * FROM note"],
     },
     Case {
-        name: "edge_ids",
+        name: "scan_adjacency/ids",
         ours: r#"SELECT _src_id, _dst_id FROM g."node_links_node$ordered_by_source""#,
         theirs: &["SELECT * FROM adj_list"],
+    },
+    Case {
+        name: "scan_adjacency/sum",
+        ours: "SELECT sum(_dst_id) FROM g.node_links_node",
+        theirs: &[r#"SELECT sum("_graphArDstIndex") FROM adj_list"#],
+    },
+    Case {
+        name: "scan_adjacency/count_and_sum",
+        ours: "SELECT count(*), sum(_dst_id) FROM g.node_links_node",
+        theirs: &[r#"SELECT count(*), sum("_graphArDstIndex") FROM adj_list"#],
+    },
+    Case {
+        name: "scan_adjacency/count",
+        ours: "SELECT count(*) FROM g.node_links_node",
+        theirs: &["SELECT count(*) FROM adj_list"],
     },
 ];
 
 fn main() -> Result<(), Error> {
     let runtime = Runtime::new()?;
-    let (_folder, ctx) = runtime.block_on(prepare())?;
+    let written = runtime.block_on(Written::new())?;
+    let (ctx, _graph) = runtime.block_on(written.session(GraphArOptions::default()))?;
     runtime.block_on(check(&ctx))?;
 
     let mut criterion = Criterion::default()
         .sample_size(10)
-        .measurement_time(Duration::from_secs(20))
+        .measurement_time(Duration::from_secs(5))
         .configure_from_args();
     for case in &CASES {
-        let mut group = criterion.benchmark_group("scan");
-        group.bench_function(BenchmarkId::new("graphar", case.name), |b| {
+        let mut group = criterion.benchmark_group(case.name);
+        group.bench_function(BenchmarkId::from_parameter("graphar"), |b| {
             b.to_async(&runtime)
                 .iter(async || read(&ctx, &[case.ours]).await);
         });
-        group.bench_function(BenchmarkId::new("listing", case.name), |b| {
+        group.bench_function(BenchmarkId::from_parameter("listing"), |b| {
             b.to_async(&runtime)
                 .iter(async || read(&ctx, case.theirs).await);
         });
@@ -79,55 +88,47 @@ fn main() -> Result<(), Error> {
     for case in &CASES {
         let mut ratios = vec![];
         for _ in 0..PAIRS {
-            let ours = runtime.block_on(time(&ctx, &[case.ours]))?;
-            let theirs = runtime.block_on(time(&ctx, case.theirs))?;
+            let ours = runtime.block_on(time(read(&ctx, &[case.ours])))?;
+            let theirs = runtime.block_on(time(read(&ctx, case.theirs)))?;
             ratios.push(ours.as_secs_f64() / theirs.as_secs_f64());
         }
-        ratios.sort_by(f64::total_cmp);
-        println!(
-            "scan/{}: graphar / listing = {:.3} (median of {PAIRS} pairs, {:.3} to {:.3})",
-            case.name,
-            ratios[PAIRS / 2],
-            ratios[0],
-            ratios[PAIRS - 1]
-        );
+        print_ratio(&format!("{}: graphar / listing", case.name), ratios);
+    }
+    if let Ok(program) = env::var("PUBLISHED_CRATE") {
+        published_crate(&runtime, &written, &ctx, &program)?;
     }
     Ok(())
 }
 
-/// Writes the graph and registers it, and its files as listing tables.
-async fn prepare() -> Result<(TempDir, SessionContext), Error> {
-    let folder = tempfile::tempdir()?;
-    let mut graph = SyntheticGraph::new(VERTICES, EDGES);
-    graph.vertex_chunk_size = 1 << 18;
-    graph.edge_chunk_size = 1 << 22;
-    let store = Arc::new(LocalFileSystem::new_with_prefix(folder.path())?);
-    let file = graph.write(store, Path::default()).await?;
-
-    // Edge chunks lie in a folder for each part.
-    let config = SessionConfig::new().with_target_partitions(2).set_bool(
-        "datafusion.execution.listing_table_ignore_subdirectory",
-        false,
-    );
-    let ctx = SessionContext::new_with_config(config);
-    let file = folder.path().join(file.as_ref());
-    let registered = ctx.register_graph("g", &file.display().to_string()).await?;
-    let archive = registered.archive();
-    let nodes = format!("file:///{}", archive.vertices[0].folder.path());
-    let edges = format!(
-        "file:///{}/ordered_by_source",
-        archive.edges[0].folder.path()
-    );
-    for (table, path) in [
-        ("vertex_id", format!("{nodes}/id/")),
-        ("vertex_name", format!("{nodes}/name/")),
-        ("adj_list", format!("{edges}/adj_list/")),
-        ("note", format!("{edges}/note/")),
-    ] {
-        let options = ParquetReadOptions::default().file_extension("");
-        ctx.register_parquet(table, &path, options).await?;
+/// The same sum by the published crate, which reads chunks whole. Its program is a package of its own
+/// in `benches/published-crate`.
+fn published_crate(
+    runtime: &Runtime,
+    written: &Written,
+    ctx: &SessionContext,
+    program: &str,
+) -> Result<(), Error> {
+    let sql = "SELECT count(*), sum(_dst_id) FROM g.node_links_node";
+    let expected = runtime.block_on(sums(ctx, sql))?;
+    let mut ratios = vec![];
+    for _ in 0..PAIRS {
+        let output = Command::new(program)
+            .args([written.folder(), "3".to_owned(), VERTICES.to_string()])
+            .output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let numbers: Vec<&str> = text.split_whitespace().collect();
+        let [edges, sum, milliseconds] = numbers.as_slice() else {
+            return Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        };
+        assert_eq!(expected, [edges.parse::<i64>()?, sum.parse::<i64>()?]);
+        let ours = runtime.block_on(time(read(ctx, &[sql])))?;
+        ratios.push(ours.as_secs_f64() * 1e3 / milliseconds.parse::<f64>()?);
     }
-    Ok((folder, ctx))
+    print_ratio(
+        "scan_adjacency/count_and_sum: graphar / published crate",
+        ratios,
+    );
+    Ok(())
 }
 
 /// Sums that have to agree before anything is timed.
@@ -147,37 +148,15 @@ async fn check(ctx: &SessionContext) -> Result<(), Error> {
     assert_eq!(ours, theirs);
     let ours = sums(
         ctx,
-        "SELECT count(*), sum(id), sum(octet_length(name)) FROM g.node",
+        "SELECT count(*), sum(id), sum(score), sum(octet_length(name)) FROM g.node",
     )
     .await?;
-    let mut theirs = sums(ctx, "SELECT count(*), sum(id) FROM vertex_id").await?;
-    theirs.extend(sums(ctx, "SELECT sum(octet_length(name)) FROM vertex_name").await?);
+    let mut theirs = sums(
+        ctx,
+        "SELECT count(*), sum(id), sum(score) FROM vertex_numbers",
+    )
+    .await?;
+    theirs.extend(sums(ctx, "SELECT sum(octet_length(name)) FROM vertex_names").await?);
     assert_eq!(ours, theirs);
     Ok(())
-}
-
-async fn sums(ctx: &SessionContext, sql: &str) -> Result<Vec<i64>, Error> {
-    let batches = ctx.sql(sql).await?.collect().await?;
-    let columns = batches[0].columns().iter();
-    Ok(columns
-        .map(|column| column.as_primitive::<Int64Type>().value(0))
-        .collect())
-}
-
-/// Reads everything and counts the rows.
-async fn read(ctx: &SessionContext, queries: &[&str]) -> Result<usize, Error> {
-    let mut rows = 0;
-    for sql in queries {
-        let mut stream = ctx.sql(sql).await?.execute_stream().await?;
-        while let Some(batch) = stream.try_next().await? {
-            rows += batch.num_rows();
-        }
-    }
-    Ok(rows)
-}
-
-async fn time(ctx: &SessionContext, queries: &[&str]) -> Result<Duration, Error> {
-    let begin = Instant::now();
-    read(ctx, queries).await?;
-    Ok(begin.elapsed())
 }
