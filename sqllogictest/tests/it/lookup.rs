@@ -334,9 +334,13 @@ async fn plausible_offsets_are_found_out_by_the_bounds_of_pages() {
 /// 60,000 vertices and 120,000 edges in one part: several pages of every column.
 async fn large() -> Archive {
     // Destinations that do not compress, so that a chunk is larger than what is read of its end.
-    let scattered = |i: i64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed());
+    let scattered = |i: i64| {
+        let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed());
+        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9_u64.cast_signed());
+        mixed ^ (mixed >> 32)
+    };
     let edges: Vec<(i64, i64)> = (0..120_000)
-        .map(|i| (i / 2, (scattered(i) >> 20).rem_euclid(60_000)))
+        .map(|i| (i / 2, scattered(i).rem_euclid(60_000)))
         .collect();
     graph(60_000, (1 << 16, 1 << 17), &edges, FileType::Parquet).await
 }
