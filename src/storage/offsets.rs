@@ -47,7 +47,7 @@ impl PartOffsets {
         }
     }
 
-    /// Number of vertices.
+    /// Number of vertices; those of a part without edges need not be counted.
     pub fn vertices(&self) -> u64 {
         let starts = match &self.starts {
             Starts::Narrow(starts) => starts.len(),
@@ -150,8 +150,8 @@ impl OffsetFiles {
         let vertices = chunk_rows(self.vertices, self.part_size, part);
         let rows = self.part_rows(part);
         if rows.is_empty() {
-            let size = usize::try_from(vertices).map_err(|e| GraphArError::payload(name, e))?;
-            return Ok(Arc::new(PartOffsets::new(vec![0; size + 1])));
+            // No edges, whatever the number of vertices: nothing to allocate for.
+            return Ok(Arc::new(PartOffsets::new(vec![0])));
         }
         // Before the file is read: a change in between is then found the next time.
         let identity = match access.head(&path).await {
@@ -303,7 +303,11 @@ impl OffsetFiles {
     async fn count_edges(&self, access: &FileAccess, part: u64, vertices: u64) -> Result<Vec<u64>> {
         let size = usize::try_from(vertices)
             .map_err(|e| GraphArError::payload(self.paths.offset_chunk(part), e))?;
-        let mut starts = vec![0_u64; size + 1];
+        let mut starts: Vec<u64> = vec![];
+        starts
+            .try_reserve_exact(size.saturating_add(1))
+            .map_err(|e| GraphArError::payload(self.paths.offset_chunk(part), e))?;
+        starts.resize(size + 1, 0);
         let (base, mut last) = (part.saturating_mul(self.part_size), 0_u64);
         let rows = self.part_rows(part);
         let mut left = 0..rows.end - rows.start;
@@ -378,6 +382,13 @@ mod tests {
             let vertices: Vec<u64> = (0..5).map(|row| offsets.vertex_at(row)).collect();
             assert_eq!(vertices, [0, 0, 2, 2, 2]);
         }
+    }
+
+    #[test]
+    fn a_part_without_edges_has_none_for_any_vertex() {
+        let offsets = PartOffsets::new(vec![0]);
+        assert_eq!(offsets.rows(&(0..1)), 0..0);
+        assert_eq!(offsets.rows(&(7..u64::MAX)), 0..0);
     }
 
     #[test]
