@@ -9,11 +9,12 @@ use datafusion::catalog::SchemaProvider;
 use datafusion::common::{TableReference, exec_err};
 use datafusion::error::Result;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
+use datafusion::functions_nested::array_has::array_has_udf;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
-use crate::sql::functions::has_label;
 use crate::storage::Stores;
 use crate::table::{
     Graph, GraphArTableFactory, GraphTable, STORED_AS, SessionCache, register_schema,
@@ -24,6 +25,12 @@ pub trait SessionStateBuilderExt {
     /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, the function `has_label` and the `graphar.*` options. An options
     /// extension that is there already stays as it is.
     fn with_graphar(self) -> Self;
+}
+
+/// `has_label(_labels, 'label')`: DataFusion's `array_has` under the name that says what is meant.
+fn has_label() -> ScalarUDF {
+    let array_has = array_has_udf();
+    array_has.as_ref().clone().with_aliases(["has_label"])
 }
 
 /// Makes `SET graphar.…` known, and gives the cache a place.

@@ -76,14 +76,13 @@ impl ReadMeter {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let budget = &self.budget;
         let requests = budget.requests.fetch_add(1, Ordering::Relaxed) + 1;
-        if budget.max_requests != 0 && requests > budget.max_requests {
-            return Err(GraphArError::Limit {
-                path: path.to_owned(),
-                what: "requests",
-                option: "graphar.max_requests",
-                limit: budget.max_requests,
-            });
-        }
+        within(
+            path,
+            requests,
+            budget.max_requests,
+            "requests",
+            "graphar.max_requests",
+        )?;
         self.bytes_read(path, bytes)
     }
 
@@ -95,15 +94,7 @@ impl ReadMeter {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let budget = &self.budget;
         let read = budget.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if budget.max_bytes != 0 && read > budget.max_bytes {
-            return Err(GraphArError::Limit {
-                path: path.to_owned(),
-                what: "bytes",
-                option: "graphar.max_bytes",
-                limit: budget.max_bytes,
-            });
-        }
-        Ok(())
+        within(path, read, budget.max_bytes, "bytes", "graphar.max_bytes")
     }
 
     /// Notes something found in the cache.
@@ -124,4 +115,23 @@ impl ReadMeter {
             .unwrap_or_else(PoisonError::into_inner);
         validated.insert(file)
     }
+}
+
+/// Fails if `count` exceeds a limit other than 0.
+fn within(
+    path: &str,
+    count: u64,
+    limit: u64,
+    what: &'static str,
+    option: &'static str,
+) -> Result<()> {
+    if limit == 0 || count <= limit {
+        return Ok(());
+    }
+    Err(GraphArError::Limit {
+        path: path.to_owned(),
+        what,
+        option,
+        limit,
+    })
 }

@@ -76,59 +76,63 @@ impl ElementTable {
         first.into_iter().chain(&self.copies)
     }
 
-    /// The copy to read for these conditions, the ids that they leave over, and why it was chosen.
-    fn choose<'a>(
-        &'a self,
-        table: &'a Arc<ScanTable>,
-        filters: &[Expr],
-    ) -> (&'a Arc<ScanTable>, Selection, Option<Arc<str>>) {
-        let mut best: Option<(&Arc<ScanTable>, Selection, u64)> = None;
-        for candidate in self.candidates() {
-            let selection = selection(candidate, filters);
-            let rows = selection.estimate(candidate);
-            if best.as_ref().is_none_or(|(_, _, least)| rows < *least) {
-                best = Some((candidate, selection, rows));
-            }
+    /// The copy to read for these conditions, and what they ask of it.
+    fn choose<'a>(&'a self, table: &'a Arc<ScanTable>, filters: &[Expr]) -> Choice<'a> {
+        let choices = self.candidates().map(|table| Choice::new(table, filters));
+        // Of equals the first, which is read as a rule.
+        let best = choices.min_by_key(|choice| choice.selection.estimate(choice.table));
+        best.unwrap_or_else(|| Choice::everything(table, filters))
+    }
+}
+
+/// A copy of the rows, and what conditions ask of it.
+struct Choice<'a> {
+    table: &'a Arc<ScanTable>,
+    selection: Selection,
+    /// For each condition whether the selection is all that it asks for.
+    covered: Vec<bool>,
+}
+
+impl<'a> Choice<'a> {
+    /// All rows; every condition is left to be tested.
+    fn everything(table: &'a Arc<ScanTable>, filters: &[Expr]) -> Self {
+        Self {
+            table,
+            selection: Selection::All,
+            covered: vec![false; filters.len()],
         }
-        let Some((chosen, selection, _)) = best else {
-            return (table, Selection::All, None);
+    }
+
+    /// The ids that conditions leave over, if they leave out any.
+    fn new(table: &'a Arc<ScanTable>, filters: &[Expr]) -> Self {
+        let mut this = Self::everything(table, filters);
+        let Some(column) = table.id_column().filter(|_| table.finds_ids()) else {
+            return this;
         };
-        let choice = chosen.aligned.as_ref().map(|aligned| {
-            let end = chosen.schema.field(aligned.column).name();
-            match (&selection, Arc::ptr_eq(chosen, table)) {
-                (Selection::All, _) => Arc::from("default"),
-                (_, true) => Arc::from(format!("default, ordered by {end}")),
-                (_, false) => Arc::from(format!("chosen for its order by {end}")),
-            }
-        });
-        (chosen, selection, choice)
+        let name = table.schema.field(column).name();
+        let all = RowRanges::all(table.ids());
+        let mut ids = Cow::Borrowed(&all);
+        for (filter, covered) in filters.iter().zip(&mut this.covered) {
+            let found = ids_of_expr(filter, name, table.ids());
+            *covered = found.exact;
+            ids = Cow::Owned(ids.intersect(&found.yes));
+        }
+        if *ids != all {
+            this.selection = Selection::Ids(Arc::new(ids.into_owned()));
+        }
+        this
     }
-}
 
-/// The ids that conditions leave over, if they leave out any.
-fn selection(table: &ScanTable, filters: &[Expr]) -> Selection {
-    let Some(column) = table.id_column().filter(|_| table.finds_ids()) else {
-        return Selection::All;
-    };
-    let name = table.schema.field(column).name();
-    let all = RowRanges::all(table.ids());
-    let mut ids = Cow::Borrowed(&all);
-    for filter in filters {
-        let left = ids_of_expr(filter, name, table.ids()).yes;
-        ids = Cow::Owned(ids.intersect(&left));
+    /// Why this copy is read, for plans; nothing to say of vertices. `usual` is the one that is read as a rule.
+    fn reason(&self, usual: &Arc<ScanTable>) -> Option<Arc<str>> {
+        let aligned = self.table.aligned.as_ref()?;
+        let end = self.table.schema.field(aligned.column).name();
+        Some(match (&self.selection, Arc::ptr_eq(self.table, usual)) {
+            (Selection::All, _) => Arc::from("default"),
+            (_, true) => Arc::from(format!("default, ordered by {end}")),
+            (_, false) => Arc::from(format!("chosen for its order by {end}")),
+        })
     }
-    match ids {
-        Cow::Owned(ids) if ids != all => Selection::Ids(Arc::new(ids)),
-        _ => Selection::All,
-    }
-}
-
-/// Whether the selection of a table is all that a condition asks for.
-fn is_covered(table: &ScanTable, filter: &Expr) -> bool {
-    let column = table.id_column().filter(|_| table.finds_ids());
-    column.is_some_and(|column| {
-        ids_of_expr(filter, table.schema.field(column).name(), table.ids()).exact
-    })
 }
 
 #[async_trait]
@@ -208,31 +212,35 @@ impl Bind for ElementTable {
             Ok(table) => table,
             Err(error) => return Err(GraphArError::again(error)),
         };
-        let (chosen, selection, choice) = if options.id_pushdown {
-            self.choose(table, filters)
+        let (chosen, reason) = if options.id_pushdown {
+            let chosen = self.choose(table, filters);
+            let reason = chosen.reason(table);
+            (chosen, reason)
         } else {
-            (table, Selection::All, None)
+            (Choice::everything(table, filters), None)
         };
         let mut conditions = vec![];
-        if !filters.is_empty() {
+        if chosen.covered.contains(&false) {
             let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
             let (properties, context) = Default::default();
-            for filter in filters {
-                if !(options.id_pushdown && is_covered(chosen, filter)) {
-                    conditions.push(create_physical_expr(
-                        filter,
-                        &schema,
-                        &properties,
-                        &context,
-                    )?);
-                }
+            let left = filters
+                .iter()
+                .zip(&chosen.covered)
+                .filter(|(_, covered)| !**covered);
+            for (filter, _) in left {
+                conditions.push(create_physical_expr(
+                    filter,
+                    &schema,
+                    &properties,
+                    &context,
+                )?);
             }
         }
         Ok(Bound {
-            table: Arc::clone(chosen),
-            selection,
+            table: Arc::clone(chosen.table),
+            selection: chosen.selection,
             conditions,
-            choice,
+            choice: reason,
         })
     }
 }

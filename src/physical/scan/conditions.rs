@@ -23,8 +23,8 @@ use crate::config::GraphArOptions;
 use crate::format::RowRanges;
 use crate::physical::ids::ids_of_physical;
 
-/// The functions that ask whether a list of labels has a label.
-const HAS_LABEL: [&str; 4] = ["has_label", "array_has", "list_has", "array_contains"];
+/// The function that asks whether a list of labels has a label; `has_label` and others are its aliases.
+const ARRAY_HAS: &str = "array_has";
 
 /// Conditions that are tested together, and what has to be read for them.
 pub(super) struct Stage {
@@ -309,9 +309,7 @@ fn labels_by_column(
 /// The label of `has_label(list, 'label')`, if `expr` is that.
 fn asked_label(expr: &Arc<dyn PhysicalExpr>, list: usize) -> Option<String> {
     let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
-    if !HAS_LABEL.contains(&call.name()) && !HAS_LABEL.contains(&call.fun().name()) {
-        return None;
-    }
+    (call.fun().name() == ARRAY_HAS).then_some(())?;
     let [column, label] = call.args() else {
         return None;
     };

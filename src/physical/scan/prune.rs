@@ -22,7 +22,6 @@ use crate::format::RowRanges;
 use crate::storage::payload::{ChunkColumn, ColumnSource, ParquetFile};
 
 /// A condition whose columns all lie in the files of one set, which are Parquet.
-#[derive(Clone)]
 pub(super) struct Pruning {
     /// The file set.
     pub set: usize,
@@ -60,21 +59,25 @@ impl Pruning {
             .collect()
     }
 
-    /// Which of `rows` can pass, by the statistics of the file.
-    pub fn keep(&self, file: &ParquetFile, rows: &RowRanges, metrics: &ScanMetrics) -> RowRanges {
-        // The condition may be dynamic: what it says now is taken.
+    /// What the condition, which may change, asks of statistics now; `None` if they cannot decide it.
+    pub fn predicate(&self) -> Option<PruningPredicate> {
         let predicate = PruningPredicateBuilder::new()
             .with_file_schema(Arc::clone(&self.schema))
             .try_build(Arc::clone(&self.condition));
-        let Ok(predicate) = predicate else {
-            return rows.clone();
-        };
-        if predicate.always_true() {
-            return rows.clone();
-        }
+        predicate.ok().filter(|predicate| !predicate.always_true())
+    }
+
+    /// Which of `rows` can pass, by the statistics of the file.
+    pub fn keep(
+        &self,
+        predicate: &PruningPredicate,
+        file: &ParquetFile,
+        rows: &RowRanges,
+        metrics: &ScanMetrics,
+    ) -> RowRanges {
         let metadata = file.metadata();
         let groups = Containers::row_groups(self, file);
-        let rows = groups.keep(&predicate, rows, &metrics.row_groups_pruned);
+        let rows = groups.keep(predicate, rows, &metrics.row_groups_pruned);
         let single = predicate.required_columns().single_column();
         let column = single.and_then(|single| {
             let columns = self.columns.iter();
@@ -85,7 +88,7 @@ impl Pruning {
         match column {
             Some(column) if !rows.is_empty() && metadata.column_index().is_some() => {
                 match Containers::pages(self, file, column) {
-                    Some(pages) => pages.keep(&predicate, &rows, &metrics.pages_pruned),
+                    Some(pages) => pages.keep(predicate, &rows, &metrics.pages_pruned),
                     None => rows,
                 }
             }

@@ -41,11 +41,11 @@ pub(super) struct RangeReader {
     pub table: Arc<ScanTable>,
     /// Which ids to read.
     pub ids: IdConditions,
-    /// Conditions that change while the scan runs.
-    pub dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// How rows are read while those are not worth testing, and while they are.
+    /// How rows are read by the conditions that do not change.
     pub fixed: Pipeline,
-    pub all: Pipeline,
+    /// Conditions that change while the scan runs, if there are any, and how rows are read where these are
+    /// tested, too.
+    pub dynamic: Option<(Vec<Arc<dyn PhysicalExpr>>, Pipeline)>,
     /// The schema of the result.
     pub schema: SchemaRef,
     pub access: FileAccess,
@@ -129,8 +129,10 @@ impl RangeReader {
     }
 
     /// What remains of the rows of a chunk by the statistics of its files.
-    async fn prune(&self, pipeline: &Pipeline, chunk: &mut Chunk) -> Result<RowRanges> {
+    async fn prune(&self, chunk: &mut Chunk) -> Result<RowRanges> {
         let mut rows = chunk.piece.rows.clone();
+        // Bounds that change are used even where their conditions are not worth testing on rows.
+        let pipeline = self.dynamic.as_ref().map_or(&self.fixed, |(_, all)| all);
         let checks = pipeline
             .conditions
             .stages
@@ -140,10 +142,13 @@ impl RangeReader {
             if rows.is_empty() {
                 break;
             }
+            let Some(predicate) = check.predicate() else {
+                continue;
+            };
             let Some(file) = chunk.parquet(self, check.set).await? else {
                 continue;
             };
-            let kept = check.keep(file, &rows, &self.metrics);
+            let kept = check.keep(&predicate, file, &rows, &self.metrics);
             let pruned = rows.count() - kept.count();
             self.metrics
                 .rows_pruned
@@ -208,20 +213,19 @@ impl Walk {
         reader.metrics.chunks.add(1);
         let mut chunk = Chunk::new(table, piece);
         self.dynamic = false;
-        for condition in &reader.dynamic {
+        for condition in reader.dynamic.iter().flat_map(|(conditions, _)| conditions) {
             self.dynamic |= worth_testing(condition)?;
         }
-        let rows = reader.prune(self.pipeline(&reader), &mut chunk).await?;
+        let rows = reader.prune(&mut chunk).await?;
         self.windows = self.cut(rows);
         self.chunk = Some(chunk);
         Ok(true)
     }
 
     fn pipeline<'a>(&self, reader: &'a RangeReader) -> &'a Pipeline {
-        if self.dynamic {
-            &reader.all
-        } else {
-            &reader.fixed
+        match &reader.dynamic {
+            Some((_, all)) if self.dynamic => all,
+            _ => &reader.fixed,
         }
     }
 

@@ -154,17 +154,23 @@ impl GraphArSource {
             fixed,
             dynamic,
         } = SortedConditions::new(table, &self.selection, &self.conditions, options);
-        let all: Vec<_> = fixed.iter().chain(&dynamic).map(Arc::clone).collect();
         let pipeline = |conditions: &[Arc<dyn PhysicalExpr>]| {
             let conditions = Conditions::try_new(table, conditions, &columns, options)?;
             Pipeline::try_new(table, conditions, &columns)
         };
+        let fixed_pipeline = pipeline(&fixed)?;
+        let dynamic = if dynamic.is_empty() {
+            None
+        } else {
+            let all: Vec<_> = fixed.into_iter().chain(dynamic.iter().cloned()).collect();
+            let pipeline = pipeline(&all)?;
+            Some((dynamic, pipeline))
+        };
         Ok(RangeReader {
-            fixed: pipeline(&fixed)?,
-            all: pipeline(&all)?,
+            fixed: fixed_pipeline,
+            dynamic,
             schema: Arc::new(table.schema_of(&columns)?),
             ids,
-            dynamic,
             access: FileAccess {
                 validate: options.validate_cached_files,
                 ..FileAccess::new(

@@ -1,5 +1,0 @@
-//! Scalar functions on what graph tables hold.
-
-mod has_label;
-
-pub use has_label::has_label;
