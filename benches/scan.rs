@@ -6,6 +6,9 @@
 
 mod support;
 
+use std::env;
+use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
@@ -13,7 +16,7 @@ use datafusion::prelude::SessionContext;
 use datafusion_graphar::config::GraphArOptions;
 use tokio::runtime::Runtime;
 
-use support::{Error, PAIRS, Written, print_ratio, read, sums, time};
+use support::{Error, PAIRS, VERTICES, Written, print_ratio, read, sums, time};
 
 /// One thing to compare: a name, our query, and the queries over the files themselves that
 /// read the same columns.
@@ -92,6 +95,45 @@ fn main() -> Result<(), Error> {
         }
         print_ratio(&format!("{}: graphar / listing", case.name), ratios);
     }
+    if let Ok(program) = env::var("PUBLISHED_CRATE") {
+        published_crate(&runtime, &written, &ctx, &program)?;
+    }
+    Ok(())
+}
+
+/// The same sum by the published crate, which reads chunks whole. Its program is a package of its own
+/// in `benches/published-crate`.
+fn published_crate(
+    runtime: &Runtime,
+    written: &Written,
+    ctx: &SessionContext,
+    program: &str,
+) -> Result<(), Error> {
+    let sql = "SELECT count(*), sum(_dst_id) FROM g.node_links_node";
+    let expected = runtime.block_on(sums(ctx, sql))?;
+    // It looks for names that end in the file type, which those of the format do not.
+    for part in fs::read_dir(written.adj_list("ordered_by_source"))? {
+        let chunk = part?.path().join("chunk0");
+        fs::hard_link(&chunk, chunk.with_extension("parquet"))?;
+    }
+    let mut ratios = vec![];
+    for _ in 0..PAIRS {
+        let output = Command::new(program)
+            .args([written.folder(), "3".to_owned(), VERTICES.to_string()])
+            .output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let numbers: Vec<&str> = text.split_whitespace().collect();
+        let [edges, sum, milliseconds] = numbers.as_slice() else {
+            return Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        };
+        assert_eq!(expected, [edges.parse::<i64>()?, sum.parse::<i64>()?]);
+        let ours = runtime.block_on(time(read(ctx, &[sql])))?;
+        ratios.push(ours.as_secs_f64() * 1e3 / milliseconds.parse::<f64>()?);
+    }
+    print_ratio(
+        "scan_adjacency/count_and_sum: graphar / published crate",
+        ratios,
+    );
     Ok(())
 }
 

@@ -120,6 +120,14 @@ pub enum GraphArError {
         /// The file.
         path: String,
     },
+    /// Another writer was faster.
+    #[error("{path}: {element} was changed by another writer; run the statement again")]
+    Conflict {
+        /// The graph info.
+        path: String,
+        /// What both have written.
+        element: String,
+    },
     /// A location that does not name an archive.
     #[error("cannot open '{location}': {reason}")]
     Location {

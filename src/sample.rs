@@ -20,7 +20,7 @@ use crate::format::{
     AdjListType, AdjacentList, Cardinality, EdgeInfo, FileType, InfoVersion, Property,
     PropertyGroup, PropertyType, ScalarType, VertexInfo,
 };
-use crate::writer::ArchiveWriter;
+use crate::writer::GraphWriter;
 
 /// Rows of a vertex chunk and of an edge chunk; small enough for several of each.
 const CHUNK_SIZE: u64 = 2;
@@ -48,7 +48,7 @@ pub async fn write_sample_as(
     root: Path,
     file_type: FileType,
 ) -> Result<Path> {
-    let mut writer = ArchiveWriter::new(store, root);
+    let mut writer = GraphWriter::create(store, root, "modern");
     let persons = rows([
         ("id", ints([1, 2, 4, 6])),
         ("name", strings(["marko", "vadas", "josh", "peter"])),
@@ -99,7 +99,7 @@ pub async fn write_sample_as(
             &created,
         )
         .await?;
-    writer.finish("modern").await
+    writer.commit().await
 }
 
 fn vertex_info(vertex_type: &str, last: (&str, ScalarType), file_type: FileType) -> VertexInfo {

@@ -17,12 +17,14 @@ pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
 use crate::storage::Stores;
 use crate::table::{
-    Graph, GraphArTableFactory, GraphTable, STORED_AS, SessionCache, register_schema,
+    Graph, GraphArTableFactory, GraphTable, RegisteredGraph, STORED_AS, SessionCache,
+    register_schema,
 };
+use crate::writer::GraphArFormatFactory;
 
 /// Prepares a session that is being built.
 pub trait SessionStateBuilderExt {
-    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, the function `has_label` and the `graphar.*` options. An options
+    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, `COPY … STORED AS GRAPHAR`, the function `has_label` and the `graphar.*` options. An options
     /// extension that is there already stays as it is.
     fn with_graphar(self) -> Self;
 }
@@ -52,6 +54,8 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         add_options(self.config().get_or_insert_default());
         let functions = self.scalar_functions().get_or_insert_default();
         functions.push(Arc::new(has_label()));
+        let formats = self.file_formats().get_or_insert_default();
+        formats.push(Arc::new(GraphArFormatFactory::default()));
         self.with_table_factory(
             STORED_AS.to_owned(),
             Arc::new(GraphArTableFactory::default()),
@@ -92,9 +96,16 @@ impl SessionContextExt for SessionContext {
         if self.udf("has_label").is_err() {
             self.register_udf(has_label());
         }
+        if self.state().get_file_format_factory(STORED_AS).is_none() {
+            let format = Arc::new(GraphArFormatFactory::default());
+            self.state_ref()
+                .write()
+                .register_file_format(format, false)?;
+        }
         let cache = SessionCache::of(self.state().config(), &self.runtime_env(), &options);
-        let graph = Arc::new(Graph::open(location, &stores, &options, cache.as_ref()).await?);
-        let listing = Arc::new(GraphTable::try_new(Arc::clone(&graph))?);
+        let registered = RegisteredGraph::open(location, &stores, &options, cache).await?;
+        let registered = Arc::new(registered);
+        let listing = Arc::new(GraphTable::try_new(Arc::clone(&registered))?);
         // The listing first: what can be refused is refused before the old graph is let go.
         schema.deregister_table(name)?;
         schema.register_table(name.to_owned(), listing)?;
@@ -102,8 +113,8 @@ impl SessionContextExt for SessionContext {
             state.catalog_list().as_ref(),
             &defaults.default_catalog,
             name,
-            &graph,
+            &registered,
         )?;
-        Ok(graph)
+        Ok(registered.graph())
     }
 }

@@ -21,7 +21,7 @@ use crate::format::{
     AdjListType, AdjacentList, Cardinality, EdgeInfo, FileType, InfoVersion, Property,
     PropertyGroup, PropertyType, ScalarType, VertexInfo,
 };
-use crate::writer::ArchiveWriter;
+use crate::writer::GraphWriter;
 
 /// Size and storage of a synthetic graph. Equal sizes give equal graphs, however stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl SyntheticGraph {
     /// # Errors
     /// If the store fails, or a size or the file type is not usable.
     pub async fn write(&self, store: Arc<dyn ObjectStore>, root: Path) -> Result<Path> {
-        let mut writer = ArchiveWriter::new(store, root);
+        let mut writer = GraphWriter::create(store, root, "synthetic");
         let rows = collect(&vertex_schema(), self.vertex_batches(1 << 16))?;
         writer
             .write_vertices(self.vertex_info(), &rows, None)
@@ -144,7 +144,7 @@ impl SyntheticGraph {
         writer
             .write_edges(self.edge_info(), end(0), end(1), &rows)
             .await?;
-        writer.finish("synthetic").await
+        writer.commit().await
     }
 
     fn group(&self, properties: &[(&str, ScalarType)]) -> PropertyGroup {

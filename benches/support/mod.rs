@@ -46,6 +46,11 @@ impl Written {
         Ok(Self { folder, graph_file })
     }
 
+    /// The archive's folder.
+    pub fn folder(&self) -> String {
+        self.folder.path().display().to_string()
+    }
+
     /// The folder of one layout's id chunks.
     pub fn adj_list(&self, layout: &str) -> PathBuf {
         let edges = self.folder.path().join("edge/node_links_node");

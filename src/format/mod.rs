@@ -6,6 +6,7 @@
 
 mod adjacency;
 mod chunk;
+mod columns;
 mod data_type;
 mod edge_info;
 mod emit;
@@ -23,6 +24,7 @@ mod yaml;
 pub use adjacency::{AdjListType, AdjacentList, AlignedBy};
 pub(crate) use chunk::first_slice;
 pub use chunk::{ChunkSlice, EdgeRows, chunk_count, chunk_rows};
+pub use columns::{DESTINATION_ID, LABELS, SOURCE_ID, VERTEX_ID};
 pub use data_type::{PropertyType, ScalarType};
 pub use edge_info::EdgeInfo;
 pub use file_type::FileType;

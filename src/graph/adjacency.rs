@@ -110,7 +110,7 @@ impl Adjacency {
     /// As [`edge_range`](Self::edge_range), or if an edge chunk cannot be read, or its statistics say
     /// that these are not edges of the vertex.
     pub async fn neighbors(&self, vertex: u64) -> Result<Int64Array> {
-        if let Some(found) = self.resident(vertex) {
+        if let Some(found) = self.in_known_part(vertex).await? {
             return Ok(found);
         }
         let rows = self.edge_range(vertex).await?;
@@ -206,23 +206,34 @@ impl Adjacency {
         Ok((vertex / size, vertex % size))
     }
 
-    /// The neighbours of a vertex, if all that is needed is in the cache and they lie in one page of the
-    /// first chunk of their part: two look-ups in the cache.
-    fn resident(&self, vertex: u64) -> Option<Int64Array> {
-        let (part, inside) = self.place(vertex).ok()?;
+    /// The neighbours of a vertex whose part is known, if they lie in one page of the first chunk: one look-up
+    /// in the cache for the part and one for the page, which is decoded if it is not there.
+    async fn in_known_part(&self, vertex: u64) -> Result<Option<Int64Array>> {
+        let (part, inside) = self.place(vertex)?;
         let slice = first_chunk(part);
-        let known: Arc<Part> = self.offsets.resident_column(&self.access, &slice)?;
+        let known: Option<Arc<Part>> = self.offsets.resident_column(&self.access, &slice);
+        let Some(known) = known else {
+            return Ok(None);
+        };
         let rows = known.offsets.rows(&(inside..inside + 1));
         if rows.is_empty() {
-            return Some(none());
+            return Ok(Some(none()));
         }
         if rows.end > self.offsets.chunk_size {
-            return None;
+            return Ok(None);
         }
-        known.columns.neighbors.resident(&self.access, &rows)
+        let columns = &known.columns;
+        if let Some(found) = columns.neighbors.resident(&self.access, &rows) {
+            return Ok(Some(found));
+        }
+        let path = || self.chunk_path(part, 0);
+        if let Ok(vertex) = i64::try_from(vertex) {
+            columns.check(vertex, &RowRanges::of(rows.clone()), path)?;
+        }
+        columns.neighbors.read_in_page(&self.access, &rows).await
     }
 
-    /// Remembers what [`resident`](Self::resident) needs of a vertex's part.
+    /// Remembers what [`in_known_part`](Self::in_known_part) needs of a vertex's part.
     async fn keep(&self, vertex: u64) -> Result<()> {
         let (part, _) = self.place(vertex)?;
         let slice = first_chunk(part);
@@ -257,7 +268,8 @@ impl Adjacency {
             match self.columns(&slice).await? {
                 Some(columns) => {
                     if let Some(vertex) = vertex {
-                        columns.check(vertex, &inside, &self.path(&slice)?)?;
+                        let path = || self.chunk_path(slice.part, slice.chunk);
+                        columns.check(vertex, &inside, path)?;
                     }
                     let mut found = columns.neighbors.read(&self.access, &inside);
                     while let Some(piece) = found.try_next().await? {
@@ -322,8 +334,12 @@ impl Adjacency {
         }
     }
 
+    fn chunk_path(&self, part: u64, chunk: u64) -> String {
+        self.offsets.paths.adj_list_chunk(part, chunk)
+    }
+
     fn path(&self, slice: &ChunkSlice) -> Result<Path> {
-        let name = self.offsets.paths.adj_list_chunk(slice.part, slice.chunk);
+        let name = self.chunk_path(slice.part, slice.chunk);
         Path::parse(&name).map_err(|e| GraphArError::payload(name, e))
     }
 
@@ -374,14 +390,14 @@ struct Columns {
 
 impl Columns {
     /// Fails if the statistics of the aligned column say that these rows are not all of `vertex`.
-    fn check(&self, vertex: i64, rows: &RowRanges, path: &Path) -> Result<()> {
+    fn check(&self, vertex: i64, rows: &RowRanges, path: impl Fn() -> String) -> Result<()> {
         let Some(aligned) = &self.aligned else {
             return Ok(());
         };
         for (rows, least, most) in aligned.bounds(rows).unwrap_or_default() {
             if !(least..=most).contains(&vertex) {
                 return Err(GraphArError::corrupt(
-                    path.to_string(),
+                    path(),
                     format!("rows {} to {}", rows.start, rows.end),
                     format!("edges of vertex {vertex}, by its offset chunk"),
                     format!("edges of vertices from {least} to {most}"),

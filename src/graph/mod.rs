@@ -2,6 +2,8 @@
 
 mod adjacency;
 mod direction;
+mod key_index;
 
 pub use adjacency::Adjacency;
 pub use direction::Direction;
+pub use key_index::{ABSENT, FoundIds, KeyError, KeyIndex, KeyIndexBuilder, SearchTree};

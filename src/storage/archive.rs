@@ -7,7 +7,7 @@ use futures::{StreamExt, stream};
 use super::counts::{EdgeCounts, load_edge_counts, load_vertex_count};
 use super::files::exists;
 use super::location::Location;
-use super::open::{Infos, open_infos};
+use super::open::{Infos, find_infos, open_infos};
 use super::root::{data_root, element_folder, follow_link};
 use super::stores::Stores;
 use crate::error::{GraphArError, Result};
@@ -125,6 +125,24 @@ impl Archive {
     /// If there is no such archive, an info file cannot be read, or together they make no
     /// graph. A missing or broken file behind an info file makes only its element unusable.
     pub async fn open(location: &str, stores: &Stores) -> Result<Self> {
+        Self::of(open_infos(location, stores).await?, stores).await
+    }
+
+    /// Opens the archive whose info file is `file`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_at(file: Location, stores: &Stores) -> Result<Self> {
+        match find_infos(&file, stores).await? {
+            Some(infos) => Self::of(infos, stores).await,
+            None => Err(GraphArError::Location {
+                location: file.to_string(),
+                reason: "there is no such file".to_owned(),
+            }),
+        }
+    }
+
+    async fn of(infos: Infos, stores: &Stores) -> Result<Self> {
         let Infos {
             file,
             kind,
@@ -132,7 +150,7 @@ impl Archive {
             vertices,
             edges,
             missing,
-        } = open_infos(location, stores).await?;
+        } = infos;
         let root = data_root(&graph, &file.parent(), &vertices, &edges, stores).await?;
 
         let vertices: Vec<VertexData> = stream::iter(vertices)
@@ -173,7 +191,17 @@ impl Archive {
     }
 }
 
-async fn load_vertex(info: VertexInfo, root: &Location) -> VertexData {
+/// The folder that the prefixes of an archive's elements start from.
+///
+/// # Errors
+/// If the graph info names a place that no store answers for, or the store fails.
+pub async fn root_of(infos: &Infos, stores: &Stores) -> Result<Location> {
+    let beside = infos.file.parent();
+    data_root(&infos.graph, &beside, &infos.vertices, &infos.edges, stores).await
+}
+
+/// The folder and count of a vertex type below the data root.
+pub async fn load_vertex(info: VertexInfo, root: &Location) -> VertexData {
     let default = format!("{}/", info.vertex_type);
     let prefix = info.prefix.as_deref().unwrap_or(&default);
     let (folder, count, has_label_files) = match find_vertices(&info, root, &default).await {
@@ -225,7 +253,7 @@ async fn find_vertices(
 }
 
 /// An edge triplet; `counts` are the numbers of sources and destinations, where known.
-async fn load_edge(
+pub async fn load_edge(
     info: EdgeInfo,
     root: &Location,
     counts: (Option<u64>, Option<u64>),

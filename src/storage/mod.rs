@@ -19,11 +19,15 @@ mod root;
 mod stores;
 
 pub use access::FileAccess;
-pub use archive::{Archive, EdgeData, InfoFile, Loaded, MissingInfo, VertexData};
+pub use archive::{
+    Archive, EdgeData, InfoFile, Loaded, MissingInfo, VertexData, load_edge, load_vertex, root_of,
+};
 pub use cache::{FileCache, FileIdentity};
 pub use columns::{adj_list_schema, edge_group_schema, label_schema, vertex_group_schema};
 pub use counts::EdgeCounts;
+pub use files::read_text;
 pub use location::Location;
 pub use meter::{ReadBudget, ReadMeter};
 pub use offsets::{OffsetFiles, PartOffsets};
+pub use open::{Infos, find_infos};
 pub use stores::Stores;

@@ -17,12 +17,17 @@ const CONCURRENT_INFOS: usize = 16;
 const MAX_LISTED: usize = 8;
 
 /// Info files of an archive, before any count is read.
-pub(super) struct Infos {
+#[derive(Debug)]
+pub struct Infos {
     /// The file that was opened: a graph info, or the info of a single type.
     pub file: Location,
+    /// What kind of info file that is.
     pub kind: InfoKind,
+    /// The graph info; empty if a single type was opened.
     pub graph: GraphInfo,
+    /// The vertex infos that are there, in the order of the graph info.
     pub vertices: Vec<InfoFile<VertexInfo>>,
+    /// The edge infos that are there, in the order of the graph info.
     pub edges: Vec<InfoFile<EdgeInfo>>,
     /// Info files that the graph info names, but that are not there.
     pub missing: Vec<MissingInfo>,
@@ -34,9 +39,24 @@ pub(super) struct Infos {
 /// If there is no info file, one cannot be read as such, or together they make no graph.
 pub(super) async fn open_infos(location: &str, stores: &Stores) -> Result<Infos> {
     let (file, text) = find_info(location, stores).await?;
+    read_infos(file, &text, stores).await
+}
+
+/// The info files of the graph whose info file `file` is; `None` if there is no such file.
+///
+/// # Errors
+/// As [`Archive::open`](super::Archive::open), before any count is read.
+pub async fn find_infos(file: &Location, stores: &Stores) -> Result<Option<Infos>> {
+    match read_text(file).await? {
+        Some(text) => Ok(Some(read_infos(file.clone(), &text, stores).await?)),
+        None => Ok(None),
+    }
+}
+
+async fn read_infos(file: Location, text: &str, stores: &Stores) -> Result<Infos> {
     let path = file.to_string();
     let mut infos = Infos {
-        kind: InfoKind::of(&text, &path)?,
+        kind: InfoKind::of(text, &path)?,
         graph: GraphInfo::default(),
         vertices: vec![],
         edges: vec![],
@@ -45,15 +65,15 @@ pub(super) async fn open_infos(location: &str, stores: &Stores) -> Result<Infos>
     };
     match infos.kind {
         InfoKind::Graph => {
-            infos.graph = GraphInfo::from_yaml(&text, &path)?;
+            infos.graph = GraphInfo::from_yaml(text, &path)?;
             read_listed(&mut infos, stores).await?;
         }
         InfoKind::Vertex => infos.vertices.push(InfoFile {
-            info: VertexInfo::from_yaml(&text, &path)?,
+            info: VertexInfo::from_yaml(text, &path)?,
             file: infos.file.clone(),
         }),
         InfoKind::Edge => infos.edges.push(InfoFile {
-            info: EdgeInfo::from_yaml(&text, &path)?,
+            info: EdgeInfo::from_yaml(text, &path)?,
             file: infos.file.clone(),
         }),
     }

@@ -7,13 +7,17 @@ use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::DFSchema;
+use datafusion::common::not_impl_err;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::TableType;
+use datafusion::datasource::sink::DataSinkExec;
 use datafusion::error::Result;
+use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
 
+use super::insert::{InsertSink, InsertTarget};
 use crate::config::GraphArOptions;
 use crate::error::GraphArError;
 use crate::format::RowRanges;
@@ -37,6 +41,8 @@ pub struct ElementTable {
     rows: Loaded<Arc<ScanTable>>,
     /// Copies of the same rows with the same columns.
     copies: Vec<Arc<ScanTable>>,
+    /// What `INSERT` adds to; `None` where it cannot.
+    target: Option<InsertTarget>,
 }
 
 impl ElementTable {
@@ -46,6 +52,7 @@ impl ElementTable {
             schema: Arc::clone(&table.schema),
             rows: Ok(Arc::new(table)),
             copies: vec![],
+            target: None,
         }
     }
 
@@ -55,6 +62,7 @@ impl ElementTable {
             schema,
             rows: Err(error),
             copies: vec![],
+            target: None,
         }
     }
 
@@ -62,6 +70,12 @@ impl ElementTable {
     pub fn with_copies(mut self, copies: Vec<Arc<ScanTable>>) -> Self {
         self.copies = copies;
         self.copies.retain(|copy| copy.schema == self.schema);
+        self
+    }
+
+    /// The same with what `INSERT` adds to.
+    pub fn with_target(mut self, target: InsertTarget) -> Self {
+        self.target = Some(target);
         self
     }
 
@@ -203,6 +217,28 @@ impl TableProvider for ElementTable {
             partitions: state.config().target_partitions(),
             options: &options,
         })
+    }
+
+    /// `INSERT` appends. Columns that are left out are null; the ids of vertices come by themselves.
+    async fn insert_into(
+        &self,
+        _state: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if op != InsertOp::Append {
+            return not_impl_err!("{op} of graph elements; COPY replaces an element type");
+        }
+        let Some(target) = &self.target else {
+            return not_impl_err!(
+                "INSERT into this table; insert into the vertex type or edge triplet of a graph"
+            );
+        };
+        if let Err(error) = &self.rows {
+            return Err(GraphArError::again(error));
+        }
+        let sink = InsertSink::new(target.clone(), &self.schema);
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 }
 

@@ -11,7 +11,7 @@ use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::CreateExternalTable;
 
-use super::{Graph, GraphSchema, GraphTable, SessionCache};
+use super::{GraphSchema, GraphTable, RegisteredGraph, SessionCache};
 use crate::config::GraphArOptions;
 use crate::format::InfoKind;
 use crate::storage::Stores;
@@ -52,20 +52,22 @@ impl TableProviderFactory for GraphArTableFactory {
             .with_options(store_options(cmd.options.iter()));
         let options = GraphArOptions::of(state.config_options());
         let cache = SessionCache::of(state.config(), state.runtime_env(), &options);
-        let graph = Arc::new(Graph::open(location, &stores, &options, cache.as_ref()).await?);
+        let registered = RegisteredGraph::open(location, &stores, &options, cache).await?;
+        let graph = registered.graph();
         if graph.archive().kind != InfoKind::Graph
             && let [(_, table)] = graph.tables()
         {
             return Ok(Arc::<super::ElementTable>::clone(table));
         }
-        let listing = Arc::new(GraphTable::try_new(Arc::clone(&graph))?);
+        let registered = Arc::new(registered);
+        let listing = Arc::new(GraphTable::try_new(Arc::clone(&registered))?);
         let catalog = &state.config_options().catalog;
         let name = cmd
             .name
             .clone()
             .resolve(&catalog.default_catalog, &catalog.default_schema);
         let catalogs = state.catalog_list();
-        register_schema(catalogs.as_ref(), &name.catalog, &name.table, &graph)?;
+        register_schema(catalogs.as_ref(), &name.catalog, &name.table, &registered)?;
         Ok(listing)
     }
 }
@@ -83,7 +85,7 @@ fn store_options<'a>(
         .collect()
 }
 
-/// Shows `graph` as the schema `name`. A schema of an earlier graph is taken over, any other is left alone.
+/// Shows a graph as the schema `name`. A schema of an earlier graph is taken over, any other is left alone.
 ///
 /// # Errors
 /// If there is no such catalog, or a schema of this name that is not a graph's.
@@ -91,7 +93,7 @@ pub(crate) fn register_schema(
     catalogs: &dyn CatalogProviderList,
     catalog: &str,
     name: &str,
-    graph: &Arc<Graph>,
+    graph: &Arc<RegisteredGraph>,
 ) -> Result<()> {
     let Some(catalog): Option<Arc<dyn CatalogProvider>> = catalogs.catalog(catalog) else {
         return exec_err!("there is no catalog {catalog} for the schema of graph {name}");

@@ -8,7 +8,7 @@ use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::exec_err;
 use datafusion::error::{DataFusionError, Result};
 
-use super::Graph;
+use super::{Graph, InsertTarget, RegisteredGraph};
 
 /// The schema of a graph: its element tables, and single layouts of edge triplets. Other tables
 /// and views can be created beside them.
@@ -18,30 +18,40 @@ use super::Graph;
 #[derive(Debug)]
 pub struct GraphSchema {
     name: String,
-    graph: RwLock<Weak<Graph>>,
+    registered: RwLock<Weak<RegisteredGraph>>,
     others: RwLock<BTreeMap<String, Arc<dyn TableProvider>>>,
 }
 
 impl GraphSchema {
     /// The schema `name` of `graph`.
-    pub fn new(name: impl Into<String>, graph: &Arc<Graph>) -> Self {
+    pub fn new(name: impl Into<String>, registered: &Arc<RegisteredGraph>) -> Self {
         Self {
             name: name.into(),
-            graph: RwLock::new(Arc::downgrade(graph)),
+            registered: RwLock::new(Arc::downgrade(registered)),
             others: RwLock::default(),
         }
     }
 
     /// Lets the schema show another graph; tables created beside the graph's own stay.
-    pub fn replace(&self, graph: &Arc<Graph>) {
-        let mut slot = self.graph.write().unwrap_or_else(PoisonError::into_inner);
-        *slot = Arc::downgrade(graph);
+    pub fn replace(&self, registered: &Arc<RegisteredGraph>) {
+        let mut slot = self
+            .registered
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *slot = Arc::downgrade(registered);
     }
 
     /// The graph, unless its listing table was dropped.
     pub fn graph(&self) -> Option<Arc<Graph>> {
-        let graph = self.graph.read().unwrap_or_else(PoisonError::into_inner);
-        graph.upgrade()
+        Some(self.registered()?.graph())
+    }
+
+    fn registered(&self) -> Option<Arc<RegisteredGraph>> {
+        let registered = self
+            .registered
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        registered.upgrade()
     }
 
     fn other(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
@@ -73,10 +83,15 @@ impl SchemaProvider for GraphSchema {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        if let Some(graph) = self.graph()
-            && let Some(table) = graph.table(name).map_err(DataFusionError::from)?
-        {
-            return Ok(Some(table));
+        if let Some(registered) = self.registered() {
+            let graph = registered.graph();
+            if let Some(table) = graph.table(name).map_err(DataFusionError::from)? {
+                let target = InsertTarget::of(&registered, graph.archive(), name);
+                return Ok(Some(match target {
+                    Some(target) => Arc::new(table.as_ref().clone().with_target(target)),
+                    None => table,
+                }));
+            }
         }
         Ok(self.other(name))
     }

@@ -13,11 +13,11 @@ use datafusion::error::Result;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 
-use super::{ElementTable, Graph};
+use super::{ElementTable, Graph, RegisteredGraph};
 use crate::format::{InfoKind, Property};
 use crate::storage::{EdgeData, VertexData};
 
-/// The table under the graph's own name, which owns the graph.
+/// The table under the graph's own name, which owns the registered graph.
 ///
 /// | column | |
 /// |---|---|
@@ -32,31 +32,35 @@ use crate::storage::{EdgeData, VertexData};
 /// | `problem` | why the table cannot be read; null if it can |
 #[derive(Debug)]
 pub struct GraphTable {
-    graph: Arc<Graph>,
-    rows: MemTable,
+    registered: Arc<RegisteredGraph>,
+    schema: SchemaRef,
 }
 
 impl GraphTable {
-    /// The listing of `graph`.
+    /// The listing of a graph.
     ///
     /// # Errors
     /// None for a graph that was opened; the result type is that of building a batch.
-    pub fn try_new(graph: Arc<Graph>) -> Result<Self> {
-        let batch = listing(&graph)?;
-        let rows = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        Ok(Self { graph, rows })
+    pub fn try_new(registered: Arc<RegisteredGraph>) -> Result<Self> {
+        let schema = listing(&registered.graph())?.schema();
+        Ok(Self { registered, schema })
+    }
+
+    /// The graph listed, as it was last read.
+    pub fn graph(&self) -> Arc<Graph> {
+        self.registered.graph()
     }
 
     /// The graph listed.
-    pub fn graph(&self) -> &Arc<Graph> {
-        &self.graph
+    pub fn registered(&self) -> &Arc<RegisteredGraph> {
+        &self.registered
     }
 }
 
 #[async_trait]
 impl TableProvider for GraphTable {
     fn schema(&self) -> SchemaRef {
-        self.rows.schema()
+        Arc::clone(&self.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -70,7 +74,9 @@ impl TableProvider for GraphTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.rows.scan(state, projection, filters, limit).await
+        let batch = listing(&self.graph())?;
+        let rows = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        rows.scan(state, projection, filters, limit).await
     }
 }
 

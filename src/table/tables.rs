@@ -11,7 +11,8 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 
 use crate::config::GraphArOptions;
 use crate::format::{
-    AdjListPaths, AlignedBy, DST_COLUMN, FileType, Property, PropertyGroup, SRC_COLUMN, VertexPaths,
+    AdjListPaths, AlignedBy, DESTINATION_ID, DST_COLUMN, FileType, LABELS, Property, PropertyGroup,
+    SOURCE_ID, SRC_COLUMN, VERTEX_ID, VertexPaths,
 };
 use crate::physical::scan::{
     Aligned, ColumnOrigin, EndpointCheck, FileNames, FileSet, ScanTable, TableRows,
@@ -21,15 +22,6 @@ use crate::storage::{
     EdgeCounts, EdgeData, FileCache, OffsetFiles, VertexData, adj_list_schema, edge_group_schema,
     label_schema, vertex_group_schema,
 };
-
-/// Column of vertex tables: the internal id, `BIGINT NOT NULL`.
-pub const VERTEX_ID: &str = "_vertex_id";
-/// Column of vertex tables: the names of a vertex's labels.
-pub const LABELS: &str = "_labels";
-/// Column of edge tables: the internal id of the source, `BIGINT NOT NULL`.
-pub const SOURCE_ID: &str = "_src_id";
-/// Column of edge tables: the internal id of the destination, `BIGINT NOT NULL`.
-pub const DESTINATION_ID: &str = "_dst_id";
 
 /// Columns and files of a table that is being put together.
 #[derive(Default)]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, RecordBatch};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 
-use super::columns::{bad_input, is_string};
+use super::columns::{bad_input, batch, is_string};
 use crate::error::{GraphArError, Result};
 
 /// Membership of every vertex in the declared labels, in their order; readers find the
-/// columns by position.
+/// columns by position. `first` is the number of the first row.
 ///
 /// # Errors
 /// If `labels` has another number of rows, is no list of strings, or names a label that is
@@ -19,6 +19,7 @@ pub(super) fn label_columns(
     owner: &str,
     declared: &[String],
     labels: &ListArray,
+    first: u64,
     rows: usize,
 ) -> Result<RecordBatch> {
     if labels.len() != rows {
@@ -51,7 +52,7 @@ pub(super) fn label_columns(
             }
             let Some(label) = declared.iter().position(|label| label == names.value(item)) else {
                 return Err(GraphArError::UnknownElement {
-                    kind: format!("label of {owner}, row {row},"),
+                    kind: format!("label of {owner}, row {},", first + row as u64),
                     name: names.value(item).to_owned(),
                     candidates: declared.to_vec(),
                 });
@@ -59,14 +60,15 @@ pub(super) fn label_columns(
             columns[label][row] = true;
         }
     }
-    let fields: Vec<_> = declared
-        .iter()
-        .map(|label| Field::new(label, DataType::Boolean, false))
-        .collect();
     let columns = columns
         .into_iter()
         .map(|column| Arc::new(BooleanArray::from(column)) as ArrayRef)
         .collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-        .map_err(|e| GraphArError::payload(format!("rows of {owner}"), e))
+    batch(Arc::new(Schema::new(label_fields(declared))), columns, rows)
+}
+
+/// The columns of a label chunk.
+pub(super) fn label_fields(declared: &[String]) -> Vec<FieldRef> {
+    let field = |label: &String| Arc::new(Field::new(label, DataType::Boolean, false));
+    declared.iter().map(field).collect()
 }

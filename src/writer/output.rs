@@ -9,20 +9,15 @@ use object_store::{ObjectStore, ObjectStoreExt};
 
 use crate::error::{GraphArError, Result};
 
-/// Where the files go, and the folders that are taken.
+/// Where the files go.
 pub(super) struct Output {
     store: Arc<dyn ObjectStore>,
     root: Path,
-    folders: HashSet<String>,
 }
 
 impl Output {
     pub(super) fn new(store: Arc<dyn ObjectStore>, root: Path) -> Self {
-        Self {
-            store,
-            root,
-            folders: HashSet::new(),
-        }
+        Self { store, root }
     }
 
     /// The path inside the store of a name below the root.
@@ -49,24 +44,39 @@ impl Output {
         Ok(path)
     }
 
+    /// The same file under another name. Stores do this without reading it, and the local file system
+    /// by a second link.
+    pub(super) async fn copy(&self, from: &str, name: &str) -> Result<()> {
+        let path = self.path(name)?;
+        let from = Path::parse(from).map_err(|e| GraphArError::payload(from, e))?;
+        let copied = self.store.copy(&from, &path).await;
+        copied.map_err(|e| GraphArError::store(from.as_ref(), "a chunk file, by the counts", e))
+    }
+
     /// Writes a count file: eight bytes, least significant first.
-    pub(super) async fn put_count(&self, name: &str, count: usize) -> Result<()> {
+    pub(super) async fn put_count(&self, name: &str, count: u64) -> Result<()> {
         let count = i64::try_from(count).map_err(|e| GraphArError::payload(name, e))?;
         self.put(name, Bytes::copy_from_slice(&count.to_le_bytes()))
             .await?;
         Ok(())
     }
+}
 
+/// The folders that things written before have taken.
+#[derive(Default)]
+pub(super) struct Folders(HashSet<String>);
+
+impl Folders {
     /// Checks that these folders, one for the chunks of each thing, are free. Readers that
     /// list folders take every file in them for a chunk, and two things in one folder would
     /// overwrite each other.
     ///
     /// # Errors
     /// If a folder is taken or named twice, or no path of a store can name it.
-    pub(super) fn check_free(&self, info: &str, folders: &[String]) -> Result<()> {
+    pub(super) fn check_free(&self, output: &Output, info: &str, folders: &[String]) -> Result<()> {
         for (i, folder) in folders.iter().enumerate() {
-            self.path(folder.trim_end_matches('/'))?;
-            if self.folders.contains(folder) || folders[..i].contains(folder) {
+            output.path(folder.trim_end_matches('/'))?;
+            if self.0.contains(folder) || folders[..i].contains(folder) {
                 return Err(GraphArError::Metadata {
                     path: info.to_owned(),
                     element: "prefix".to_owned(),
@@ -81,8 +91,8 @@ impl Output {
     }
 
     /// Marks folders as taken.
-    pub(super) fn take_folders(&mut self, folders: Vec<String>) {
-        self.folders.extend(folders);
+    pub(super) fn take(&mut self, folders: Vec<String>) {
+        self.0.extend(folders);
     }
 }
 

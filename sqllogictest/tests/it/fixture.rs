@@ -15,7 +15,7 @@ use datafusion_graphar::format::{
     PropertyGroup, PropertyType, ScalarType, VertexInfo,
 };
 use datafusion_graphar::session::{SessionContextExt, SessionStateBuilderExt};
-use datafusion_graphar::writer::ArchiveWriter;
+use datafusion_graphar::writer::GraphWriter;
 use datafusion_graphar_sqllogictest::switches;
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
@@ -103,13 +103,13 @@ pub fn ints(values: impl IntoIterator<Item = i64>) -> ArrayRef {
 /// Writes archives into a store in memory.
 pub struct Fixture {
     pub store: Arc<InMemory>,
-    writer: ArchiveWriter,
+    writer: GraphWriter,
 }
 
 impl Fixture {
     pub fn new() -> Self {
         let store = Arc::new(InMemory::new());
-        let writer = ArchiveWriter::new(Arc::<InMemory>::clone(&store), Path::from(ROOT));
+        let writer = GraphWriter::create(Arc::<InMemory>::clone(&store), Path::from(ROOT), "g");
         Self { store, writer }
     }
 
@@ -161,7 +161,7 @@ impl Fixture {
 
     /// Writes the info files; the store then holds the archive `data/g.graph.yml`.
     pub async fn finish(self) -> Archive {
-        self.writer.finish("g").await.unwrap();
+        self.writer.commit().await.unwrap();
         Archive { store: self.store }
     }
 }

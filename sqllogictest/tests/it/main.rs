@@ -21,3 +21,4 @@ mod prepared;
 mod pushdown;
 mod random_graph;
 mod random_query;
+mod write;

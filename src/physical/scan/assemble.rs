@@ -1,5 +1,6 @@
 //! From the columns of the files to the columns of the table.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -64,6 +65,8 @@ pub(super) struct Rows<'a> {
     pub done: u64,
     /// How many these are.
     pub count: usize,
+    /// Checks of the plan that the files' statistics spare. See [`ReadPlan::proven`].
+    pub proven: &'a [bool],
 }
 
 /// How an output column comes about. Sets are positions in `ReadPlan::sets`.
@@ -171,7 +174,10 @@ impl ReadPlan {
             self.check_aligned(table, rows, ids, output, aligned)?;
             sorted = aligned.ordered;
         }
-        for (output, check) in &self.checks {
+        for (number, (output, check)) in self.checks.iter().enumerate() {
+            if rows.proven.get(number) == Some(&true) {
+                continue;
+            }
             let ids = columns[*output].as_primitive::<Int64Type>();
             let sorted = sorted && self.aligned == Some(*output);
             self.check_ids(table, rows.slice, ids.values(), *output, check, sorted)?;
@@ -184,6 +190,32 @@ impl ReadPlan {
         )?)
     }
 
+    /// Which checks of ids are spared in a chunk, by the bounds of its columns as `bounds` tells them: those of a
+    /// column of a file set.
+    pub fn proven(
+        &self,
+        slice: &ChunkSlice,
+        bounds: impl Fn(usize, &ChunkColumn) -> Option<(i64, i64)>,
+    ) -> Vec<bool> {
+        let proven = self.checks.iter().map(|(output, check)| {
+            let Output::Column { set, column } = &self.outputs[*output] else {
+                return false;
+            };
+            let (set, columns) = &self.sets[*set];
+            bounds(*set, &columns[*column])
+                .is_some_and(|(least, most)| all_between(&[least, most], check.allowed(slice)))
+        });
+        proven.collect()
+    }
+
+    /// Whether ids of a file set are checked.
+    pub fn checks_ids_of(&self, set: usize) -> bool {
+        let mut checks = self.checks.iter();
+        checks.any(|(output, _)| {
+            matches!(&self.outputs[*output], Output::Column { set: own, .. } if self.sets[*own].0 == set)
+        })
+    }
+
     /// Fails if an id lies outside its vertex type, or an aligned id outside its part.
     fn check_ids(
         &self,
@@ -194,19 +226,12 @@ impl ReadPlan {
         check: &EndpointCheck,
         sorted: bool,
     ) -> Result<()> {
-        let count = check.count.map_or(u64::MAX, |count| count);
-        let (begin, end) = match check.part_size {
-            Some(size) => {
-                let begin = slice.part.saturating_mul(size);
-                (begin, begin.saturating_add(size).min(count))
-            }
-            None => (0, count),
-        };
-        let inside = |id: i64| u64::try_from(id).is_ok_and(|id| (begin..end).contains(&id));
+        let allowed = check.allowed(slice);
+        let inside = |id: i64| u64::try_from(id).is_ok_and(|id| allowed.contains(&id));
         let all_inside = if sorted {
             ids.first().is_none_or(|id| inside(*id)) && ids.last().is_none_or(|id| inside(*id))
         } else {
-            all_between(ids, begin, end)
+            all_between(ids, allowed.clone())
         };
         let bad = if all_inside {
             None
@@ -220,7 +245,7 @@ impl ReadPlan {
             table,
             slice,
             output,
-            format!("vertex ids from {begin} to below {end}"),
+            format!("vertex ids from {} to below {}", allowed.start, allowed.end),
             bad.to_string(),
         )
     }
@@ -288,8 +313,9 @@ impl ReadPlan {
     }
 }
 
-/// Whether all ids are in `begin..end`, in one pass without branches.
-fn all_between(ids: &[i64], begin: u64, end: u64) -> bool {
+/// Whether all ids are allowed, in one pass without branches.
+fn all_between(ids: &[i64], allowed: Range<u64>) -> bool {
+    let Range { start: begin, end } = allowed;
     let (Ok(begin), Ok(last)) = (i64::try_from(begin), i64::try_from(end.saturating_sub(1))) else {
         return ids
             .iter()
@@ -387,14 +413,14 @@ mod tests {
                 for id in extremes {
                     let inside = u64::try_from(id).is_ok_and(|id| (begin..end).contains(&id));
                     assert_eq!(
-                        all_between(&[id], begin, end),
+                        all_between(&[id], begin..end),
                         inside,
                         "{id} in {begin}..{end}"
                     );
                 }
             }
         }
-        assert!(all_between(&[], 0, 0));
+        assert!(all_between(&[], 0..0));
         assert!(ascending(&[]) && ascending(&[3]) && ascending(&[0, 0, 4, i64::MAX]));
         assert!(!ascending(&[0, 4, 3]));
     }
@@ -415,6 +441,7 @@ mod tests {
                 picked: &picked,
                 done,
                 count,
+                proven: &[],
             };
             let array = row_numbers(&rows).unwrap();
             array.as_primitive::<Int64Type>().values().to_vec()

@@ -105,12 +105,19 @@ impl Chunk {
         rows: RowRanges,
     ) -> Result<OpenFiles> {
         let mut opening = Vec::with_capacity(plan.sets.len());
+        let mut bounded = vec![];
         for (set, columns) in &plan.sets {
             self.note(reader, *set);
-            let request = ChunkRequest {
+            let mut request = ChunkRequest {
                 columns: columns.clone(),
                 ..self.request(reader, *set, &rows)?
             };
+            if plan.checks_ids_of(*set) && reader.table.is_parquet(*set) {
+                let partial = request.wanted() < request.chunk_rows;
+                let file = ParquetFile::open(&request, partial).await?;
+                request.opened = Some(Arc::clone(&file));
+                bounded.push((*set, file));
+            }
             let file_type = reader.table.files[*set].file_type;
             let by_page =
                 reader.table.is_ids(*set) && rows.count() < self.piece.slice.chunk_rows / SPARSE;
@@ -132,7 +139,12 @@ impl Chunk {
             });
         }
         let files: Vec<ChunkStream> = try_join_all(opening).await?;
+        let proven = plan.proven(&self.piece.slice, |set, column| {
+            let (_, file) = bounded.iter().find(|(bounded, _)| *bounded == set)?;
+            file.integer_bounds(&column.source)
+        });
         Ok(OpenFiles {
+            proven,
             files: files.into_iter().map(OpenFile::new).collect(),
             left: rows.count(),
             done: 0,
@@ -327,6 +339,8 @@ impl OpenFile {
 pub(super) struct OpenFiles {
     files: Vec<OpenFile>,
     rows: RowRanges,
+    /// Checks that the statistics of the files spare.
+    proven: Vec<bool>,
     /// Rows given out, and those to come.
     done: u64,
     left: u64,
@@ -354,6 +368,7 @@ impl OpenFiles {
             picked: &self.rows,
             done: self.done,
             count,
+            proven: &self.proven,
         };
         let batch = plan.assemble(table, &rows, &batches, aligned)?;
         self.done += count as u64;

@@ -107,6 +107,20 @@ pub struct EndpointCheck {
     pub part_size: Option<u64>,
 }
 
+impl EndpointCheck {
+    /// The ids that may stand in a chunk.
+    pub(super) fn allowed(&self, slice: &ChunkSlice) -> Range<u64> {
+        let count = self.count.unwrap_or(u64::MAX);
+        match self.part_size {
+            Some(size) => {
+                let begin = slice.part.saturating_mul(size);
+                begin..begin.saturating_add(size).min(count)
+            }
+            None => 0..count,
+        }
+    }
+}
+
 /// The end of the edges by which a layout is cut into parts.
 #[derive(Debug, Clone)]
 pub struct Aligned {

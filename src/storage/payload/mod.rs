@@ -60,6 +60,14 @@ impl ChunkColumn {
         let source = ColumnSource::Name(field.name().clone());
         Self { field, source }
     }
+
+    /// A column that stands at this position of the file, whatever its name there.
+    pub fn at(position: usize, field: &FieldRef) -> Self {
+        Self {
+            source: ColumnSource::Position(position),
+            field: Arc::clone(field),
+        }
+    }
 }
 
 /// What to read of one chunk file.

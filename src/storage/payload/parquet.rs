@@ -1,6 +1,7 @@
 //! Parquet: row groups and pages of the wanted rows, decoded straight into the declared types.
 
 mod footer;
+mod id_page;
 mod opened;
 mod pages;
 mod source;

@@ -16,6 +16,7 @@ mod text;
 
 use std::sync::Arc;
 
+pub use self::parquet::EncodeOptions;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::compute::cast;
@@ -33,10 +34,15 @@ use crate::format::FileType;
 /// [`check_columns`]), or cannot hold a value: NaN and infinities in JSON, years outside 0 to
 /// 9999 in CSV and JSON, the last second before 1970 in ORC, a null in a CSV file of one
 /// column. Nothing is replaced by something near it.
-pub fn encode(file_type: FileType, path: &str, batch: &RecordBatch) -> Result<Bytes> {
+pub fn encode(
+    file_type: FileType,
+    path: &str,
+    batch: &RecordBatch,
+    options: &EncodeOptions,
+) -> Result<Bytes> {
     check_columns(file_type, path, batch.schema_ref())?;
     match file_type {
-        FileType::Parquet => parquet::encode(path, batch),
+        FileType::Parquet => parquet::encode(path, batch, options),
         FileType::Csv => csv::encode(path, batch),
         FileType::Json => json::encode(path, batch),
         FileType::Arrow => ipc::encode(path, batch),

@@ -12,9 +12,14 @@ use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::parquet::schema::types::ColumnPath;
 
 use crate::error::{GraphArError, Result};
+use crate::format::OFFSET_COLUMN;
 
-/// Most rows of a page: the least that a look-up of one vertex decodes.
+/// Most rows of a page.
 const PAGE_ROWS: usize = 4096;
+
+/// Most rows of a page of files with whole numbers only, as those of an edge's ends: the least that a look-up
+/// of one vertex decodes.
+const ID_PAGE_ROWS: usize = 2048;
 
 /// Most bytes of a dictionary. A column with many different values soon goes on without: readers
 /// fetch and decode the whole dictionary for a single row.
@@ -29,24 +34,53 @@ const STEP: usize = 512;
 /// Rows at the beginning of a chunk that tell whether a dictionary pays.
 const SAMPLE: usize = 4096;
 
+/// How Parquet chunks are encoded. The other file types have one way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodeOptions {
+    /// Compression of pages. Every reader of the format has ZSTD.
+    pub compression: Compression,
+    /// Most rows of a page; `None` for 2,048 in files of whole numbers only, else 4,096.
+    pub page_rows: Option<usize>,
+    /// Most bytes of a page before compression.
+    pub page_bytes: usize,
+    /// Most rows of a row group; `None` for one row group whatever the size. Offset chunks always have one.
+    pub row_group_rows: Option<usize>,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        Self {
+            compression: Compression::ZSTD(ZstdLevel::default()),
+            page_rows: None,
+            page_bytes: PAGE_BYTES,
+            row_group_rows: None,
+        }
+    }
+}
+
 /// Encodes the rows.
 ///
-/// - One row group whatever the size: the C++ library reads offset pairs wrongly across the
+/// - One row group whatever the size, unless the options ask for more: the C++ library reads offset pairs wrongly across the
 ///   boundary of two.
 /// - No embedded Arrow schema: readers see the types of the format (String, Date,
 ///   Timestamp in milliseconds without a zone), not the layout that this process had in memory.
 /// - List items are named `element`, as the Parquet specification asks for.
 /// - Whole numbers are delta-packed: ids and offsets ascend or are near each other.
-pub(super) fn encode(path: &str, batch: &RecordBatch) -> Result<Bytes> {
+pub(super) fn encode(path: &str, batch: &RecordBatch, options: &EncodeOptions) -> Result<Bytes> {
+    let fields = batch.schema_ref().fields();
+    let ids = fields.iter().all(|field| is_integer(field.data_type()));
+    let offsets = fields.iter().any(|field| field.name() == OFFSET_COLUMN);
+    let usual = if ids { ID_PAGE_ROWS } else { PAGE_ROWS };
+    let page_rows = options.page_rows.unwrap_or(usual).max(1);
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_max_row_group_row_count(None)
-        .set_data_page_row_count_limit(PAGE_ROWS)
-        .set_data_page_size_limit(PAGE_BYTES)
-        .set_write_batch_size(STEP)
+        .set_compression(options.compression)
+        .set_max_row_group_row_count(options.row_group_rows.filter(|_| !offsets))
+        .set_data_page_row_count_limit(page_rows)
+        .set_data_page_size_limit(options.page_bytes)
+        .set_write_batch_size(STEP.min(page_rows))
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_coerce_types(true);
-    for (field, values) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+    for (field, values) in fields.iter().zip(batch.columns()) {
         if mostly_different(values) {
             let column = ColumnPath::from(field.name().as_str());
             properties = properties.set_column_dictionary_enabled(column, false);

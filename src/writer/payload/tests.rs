@@ -16,7 +16,7 @@ use datafusion::parquet::basic::{
 };
 use datafusion::parquet::file::reader::{FileReader as _, SerializedFileReader};
 
-use super::encode;
+use super::{EncodeOptions, encode};
 use crate::format::FileType;
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
@@ -34,7 +34,7 @@ fn built_in() -> impl Iterator<Item = FileType> {
 }
 
 fn encoded(file_type: FileType, batch: &RecordBatch) -> Bytes {
-    encode(file_type, "some/chunk0", batch).unwrap()
+    encode(file_type, "some/chunk0", batch, &EncodeOptions::default()).unwrap()
 }
 
 fn text(file_type: FileType, batch: &RecordBatch) -> String {
@@ -49,6 +49,7 @@ fn error(file_type: FileType, column: ArrayRef) -> String {
             ("c", column),
             ("i", Arc::new(Int64Array::from(vec![0; 2]))),
         ]),
+        &EncodeOptions::default(),
     )
     .unwrap_err()
     .to_string()
@@ -160,7 +161,9 @@ fn lists_where_the_payload_can_hold_them() {
         "{\"l\":[\"a,b\",\"c\\\"d\",null]}\n{\"l\":[]}\n{}\n"
     );
     for file_type in built_in().filter(|t| [FileType::Csv, FileType::Orc].contains(t)) {
-        let error = encode(file_type, "p", &rows).unwrap_err().to_string();
+        let error = encode(file_type, "p", &rows, &EncodeOptions::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("column 'l' of type List"), "{error}");
     }
     let back = read_parquet(encoded(FileType::Parquet, &rows));
@@ -227,7 +230,9 @@ fn values_that_a_payload_cannot_hold_are_refused() {
         }
     }
     let lone = batch(vec![("c", Arc::new(Int64Array::from(vec![Some(1), None])))]);
-    let error = encode(FileType::Csv, "p", &lone).unwrap_err().to_string();
+    let error = encode(FileType::Csv, "p", &lone, &EncodeOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("a null in column 'c'"), "{error}");
 }
 

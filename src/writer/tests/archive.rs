@@ -14,7 +14,7 @@ use crate::format::GraphInfo;
 #[tokio::test]
 async fn vertices_alone_have_a_count_and_full_chunks() {
     let (store, writer) = with_persons(7, 3, FileType::Parquet).await;
-    writer.finish("g").await.unwrap();
+    writer.commit().await.unwrap();
     let files = files(&store).await;
     assert_eq!(count(&files, "g/vertex/person/vertex_count"), 7);
     assert_eq!(
@@ -196,7 +196,9 @@ async fn mistakes_are_named_and_nothing_is_written() {
         assert!(error.contains(text), "{error}");
     }
     assert_eq!(files(&store).await.len(), before);
-    assert!(writer.finish("a/b").await.is_err());
+    let store: Arc<dyn ObjectStore> = store;
+    let writer = GraphWriter::create(store, Path::from("g"), "a/b");
+    assert!(writer.commit().await.is_err());
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn writing_can_move_between_threads() {
     check(writer.write_vertices(person(1, vec![], FileType::Csv), &rows, None));
     let ends = Int64Array::from(vec![0]);
     check(writer.write_edges(knows(1, 1, vec![], FileType::Csv), &ends, &ends, &rows));
-    check(writer.finish("g"));
+    check(writer.commit());
 }
 
 #[tokio::test]
@@ -228,7 +230,7 @@ async fn a_type_that_failed_can_be_tried_again() {
         .write_vertices(info(), &rows(0.5), None)
         .await
         .unwrap();
-    writer.finish("g").await.unwrap();
+    writer.commit().await.unwrap();
     let files = files(&store).await;
     assert_eq!(
         files["g/vertex/person/f/chunk0"],
@@ -254,7 +256,7 @@ async fn prefixes_get_the_slash_that_readers_need() {
     info.prefix = Some("people".to_owned());
     info.property_groups[0].prefix = Some("x/y".to_owned());
     writer.write_vertices(info, &ids(1), None).await.unwrap();
-    writer.finish("g").await.unwrap();
+    writer.commit().await.unwrap();
     let files = files(&store).await;
     assert!(files.contains_key("g/people/x/y/chunk0"));
     let text = std::str::from_utf8(&files["g/person.vertex.yml"]).unwrap();

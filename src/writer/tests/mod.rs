@@ -12,7 +12,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::ArchiveWriter;
+use super::{GraphWriter, Written};
 use crate::error::GraphArError;
 use crate::format::{
     AdjListType, AdjacentList, Cardinality, EdgeInfo, FileType, Property, PropertyGroup,
@@ -152,9 +152,13 @@ fn nothing(rows: usize) -> RecordBatch {
     RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).unwrap()
 }
 
-fn new_writer() -> (Arc<InMemory>, ArchiveWriter) {
+fn new_writer() -> (Arc<InMemory>, GraphWriter) {
     let store = Arc::new(InMemory::new());
-    let writer = ArchiveWriter::new(Arc::clone(&store) as Arc<dyn ObjectStore>, Path::from("g"));
+    let writer = GraphWriter::create(
+        Arc::clone(&store) as Arc<dyn ObjectStore>,
+        Path::from("g"),
+        "g",
+    );
     (store, writer)
 }
 
@@ -163,7 +167,7 @@ async fn with_persons(
     vertices: i64,
     chunk_size: u64,
     file_type: FileType,
-) -> (Arc<InMemory>, ArchiveWriter) {
+) -> (Arc<InMemory>, GraphWriter) {
     let (store, mut writer) = new_writer();
     let info = person(
         chunk_size,
@@ -178,10 +182,10 @@ async fn with_persons(
 }
 
 async fn write_edges(
-    writer: &mut ArchiveWriter,
+    writer: &mut GraphWriter,
     info: EdgeInfo,
     edges: &[(i64, i64)],
-) -> Result<(), GraphArError> {
+) -> Result<Written, GraphArError> {
     let properties = match info.property_groups.is_empty() {
         true => nothing(edges.len()),
         false => ints(

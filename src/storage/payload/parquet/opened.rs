@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::Schema;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use datafusion::parquet::basic::ConvertedType;
 use datafusion::parquet::errors::Result as ParquetResult;
 use datafusion::parquet::file::metadata::{
     PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
 };
+use datafusion::parquet::file::statistics::Statistics;
 use object_store::path::Path;
 
 use super::footer::{check_footer, check_lengths};
@@ -16,9 +18,9 @@ use super::parquet_error;
 use super::source::Source;
 use crate::error::{GraphArError, Result};
 use crate::storage::access::FileAccess;
-use crate::storage::payload::ChunkRequest;
 use crate::storage::payload::checked::row_count_error;
 use crate::storage::payload::file::{ChunkFile, FileState};
+use crate::storage::payload::{ChunkRequest, ColumnSource};
 
 /// Bytes at the end of a file: the length of the footer and the magic.
 const TRAILER: u64 = 8;
@@ -65,6 +67,37 @@ impl ParquetFile {
     /// Row groups, pages and statistics.
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         self.plain.metadata()
+    }
+
+    /// The bounds of a column of signed integers by the statistics of all row groups; `None` if one has none.
+    pub(crate) fn integer_bounds(&self, column: &ColumnSource) -> Option<(i64, i64)> {
+        let ColumnSource::Name(name) = column else {
+            return None;
+        };
+        let metadata = self.metadata();
+        let columns = metadata.file_metadata().schema_descr().columns();
+        let leaf = columns
+            .iter()
+            .position(|leaf| leaf.path().parts() == [name.as_str()])?;
+        let signed = matches!(
+            columns[leaf].converted_type(),
+            ConvertedType::NONE | ConvertedType::INT_64 | ConvertedType::INT_32
+        );
+        let mut bounds: Option<(i64, i64)> = None;
+        for group in metadata.row_groups().iter().filter(|_| signed) {
+            let (least, most) = match group.column(leaf).statistics()? {
+                Statistics::Int64(values) => (*values.min_opt()?, *values.max_opt()?),
+                Statistics::Int32(values) => {
+                    (i64::from(*values.min_opt()?), i64::from(*values.max_opt()?))
+                }
+                _ => return None,
+            };
+            bounds = Some(match bounds {
+                Some((low, high)) => (low.min(least), high.max(most)),
+                None => (least, most),
+            });
+        }
+        bounds
     }
 
     /// The file's own schema in Arrow.

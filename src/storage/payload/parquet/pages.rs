@@ -4,26 +4,21 @@
 //! can be decoded, so it is decoded as a whole and kept: the next vertex is often in it.
 
 use std::any::Any;
-use std::io::Cursor;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use datafusion::arrow::array::Int64Array;
-use datafusion::arrow::buffer::ScalarBuffer;
 use datafusion::parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
-use datafusion::parquet::column::reader::{ColumnReader, get_column_reader};
-use datafusion::parquet::errors::{ParquetError, Result as ParquetResult};
 use datafusion::parquet::file::metadata::ColumnChunkMetaData;
 use datafusion::parquet::file::page_index::column_index::ColumnIndexMetaData;
 use datafusion::parquet::file::page_index::offset_index::PageLocation;
-use datafusion::parquet::file::reader::{ChunkReader, Length};
-use datafusion::parquet::file::serialized_reader::SerializedPageReader;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use object_store::path::Path;
 
+use super::id_page::{PageBytes, decode_page};
 use super::opened::ParquetFile;
 use super::parquet_error;
 use crate::error::{GraphArError, Result};
@@ -156,6 +151,26 @@ impl IdColumn {
         let at = |row: u64| usize::try_from(row - span.start).ok();
         let (begin, end) = (at(rows.start)?, at(rows.end)?);
         (end <= ids.len()).then(|| ids.slice(begin, end - begin))
+    }
+
+    /// The ids of a range of rows, if they lie in one page: from the cache or the file.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_in_page(
+        &self,
+        access: &FileAccess,
+        rows: &Range<u64>,
+    ) -> Result<Option<Int64Array>> {
+        let within = |page: &PageId| self.rows_of(*page).is_some_and(|span| rows.end <= span.end);
+        let Some(page) = self.page_at(rows.start).filter(within) else {
+            return Ok(None);
+        };
+        let mut pieces = vec![];
+        for ids in self.load(access, &[page]).await? {
+            self.cut(page, &ids, &RowRanges::of(rows.clone()), &mut pieces)?;
+        }
+        Ok(Some(joined(pieces)))
     }
 
     /// About how many bytes of memory the file's footer takes.
@@ -386,74 +401,4 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("a panic")
-}
-
-/// The values of one page; `None` if there is a null among them.
-fn decode_page(
-    chunk: &ColumnChunkMetaData,
-    bytes: PageBytes,
-    rows: usize,
-) -> ParquetResult<Option<ScalarBuffer<i64>>> {
-    let Some((own, page)) = bytes.0.last() else {
-        return Err(ParquetError::General("a page without bytes".to_owned()));
-    };
-    let offset = i64::try_from(own.start)?;
-    let location = PageLocation {
-        offset,
-        compressed_page_size: i32::try_from(page.len())?,
-        first_row_index: 0,
-    };
-    // The reader takes what stands between the chunk's start and the first page for the dictionary.
-    let dictionary = match bytes.0.as_slice() {
-        [(dictionary, _), _] => Some(i64::try_from(dictionary.start)?),
-        _ => None,
-    };
-    let only = ColumnChunkMetaData::builder(chunk.column_descr_ptr())
-        .set_compression(chunk.compression())
-        .set_data_page_offset(offset)
-        .set_dictionary_page_offset(dictionary)
-        .set_num_values(i64::try_from(rows)?)
-        .build()?;
-    let pages = SerializedPageReader::new(Arc::new(bytes), &only, rows, Some(vec![location]))?;
-    let optional = chunk.column_descr().max_def_level() > 0;
-    let mut levels = optional.then(Vec::new);
-    match get_column_reader(chunk.column_descr_ptr(), Box::new(pages)) {
-        ColumnReader::Int64ColumnReader(mut reader) => {
-            let mut ids = Vec::with_capacity(rows);
-            let (_, values, read) = reader.read_records(rows, levels.as_mut(), None, &mut ids)?;
-            Ok((values == read).then(|| ids.into()))
-        }
-        ColumnReader::Int32ColumnReader(mut reader) => {
-            let mut ids = Vec::with_capacity(rows);
-            let (_, values, read) = reader.read_records(rows, levels.as_mut(), None, &mut ids)?;
-            let wide = || ids.iter().copied().map(i64::from).collect();
-            Ok((values == read).then(wide))
-        }
-        _ => Err(ParquetError::General("not a column of integers".to_owned())),
-    }
-}
-
-/// The bytes of one page, and of its dictionary before it, at their places in the file.
-struct PageBytes(Vec<(Range<u64>, Bytes)>);
-
-impl Length for PageBytes {
-    fn len(&self) -> u64 {
-        self.0.last().map_or(0, |(range, _)| range.end)
-    }
-}
-
-impl ChunkReader for PageBytes {
-    type T = Cursor<Bytes>;
-
-    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        self.get_bytes(start, 0).map(Cursor::new)
-    }
-
-    /// What stands at `start`, whatever the length: a dictionary seems to go on to the page.
-    fn get_bytes(&self, start: u64, _length: usize) -> ParquetResult<Bytes> {
-        let found = self.0.iter().find(|(range, _)| range.start == start);
-        found
-            .map(|(_, bytes)| bytes.clone())
-            .ok_or_else(|| ParquetError::EOF(format!("no bytes at {start}")))
-    }
 }

@@ -1,0 +1,294 @@
+//! More vertices or edges of a type that is there already.
+//!
+//! The files that change are written under fresh names, and all others are copied there by the store: a link
+//! on the local file system. So the graph changes in one moment, as with a type that is new.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{Int64Type, SchemaRef};
+use datafusion::error::Result as DataFusionResult;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryConsumer;
+use futures::TryStreamExt;
+
+use super::columns::batch;
+use super::edge_sink::{EdgeSink, Layout, offset_rows};
+use super::graph_writer::{GraphWriter, Written, labels_position};
+use super::ids::Ids;
+use super::keys::UniqueKeys;
+use super::output::length;
+use super::stored::{StoredEdges, StoredVertices};
+use super::vertex_sink::VertexSink;
+use crate::error::{GraphArError, Result};
+use crate::format::{AdjListPaths, AlignedBy, EdgeInfo, VertexPaths, chunk_count};
+
+impl GraphWriter {
+    /// Appends vertices to a type that is there; their ids continue those of the type. The last chunk is
+    /// rewritten if it is not full. The edges of the type get parts for the new vertices. Their primary keys are
+    /// compared with all that there are, whose columns are read for that.
+    ///
+    /// # Errors
+    /// If there is no such type, its last chunk cannot be read, or a key is there already; else as
+    /// [`write_vertex_stream`](Self::write_vertex_stream).
+    pub async fn append_vertices(
+        &mut self,
+        vertex_type: &str,
+        rows: SendableRecordBatchStream,
+    ) -> DataFusionResult<Written> {
+        let stored = self.stored(vertex_type).await?;
+        let (file, text, info) = self.begin_vertices(stored.info.clone()).await?;
+        let size = info.chunk_size.max(1);
+        let full = stored.count / size;
+        let schema = rows.schema();
+        let labels = labels_position(&info, &schema)?;
+        let has_labels = stored.has_labels && !info.labels.is_empty();
+        let mut sink = VertexSink::try_new(&file, &info, &schema, has_labels, full * size)?;
+        self.copy_chunks(&stored, &info.prefix.clone().unwrap_or_default(), full)
+            .await?;
+        let keys = UniqueKeys::try_new(&info, &schema, self.options())?;
+        let (mut rows, keys) = keys.watch(rows);
+        let mut files = self.chunk_files();
+        let rest = stored.count - full * size;
+        if rest > 0 {
+            let properties: Vec<_> = info.properties().collect();
+            let mut columns = stored.properties(full, &properties).await?;
+            if has_labels {
+                columns.extend_from_slice(stored.labels(full).await?.columns());
+            }
+            sink.push_stored(&mut files, &columns, length(rest)).await?;
+        }
+        let reservation = MemoryConsumer::new("graphar vertices").register(&self.options().pool);
+        while let Some(batch) = rows.try_next().await? {
+            let labels = labels.map(|column| batch.column(column).as_list::<i32>());
+            if !has_labels && labels.is_some_and(|labels| !labels.values().is_empty()) {
+                return Err(GraphArError::Unsupported {
+                    path: stored.folder.to_string(),
+                    feature: "a label of a new vertex, where those of the others are unknown,"
+                        .to_owned(),
+                    hint: String::new(),
+                }
+                .into());
+            }
+            let labels = labels.filter(|_| has_labels);
+            sink.push(&mut files, &batch, labels).await?;
+            reservation.try_resize(sink.bytes())?;
+        }
+        keys.finish(Some(&stored)).await?;
+        let mut written = self.end_vertices(file, text, &info, sink, files).await?;
+        for edges in self.edges_of(vertex_type).await? {
+            self.extend_edges(&edges, vertex_type, written.rows).await?;
+        }
+        written.rows -= stored.count;
+        Ok(written)
+    }
+
+    /// Copies chunks that stay as they are.
+    async fn copy_chunks(&self, stored: &StoredVertices, prefix: &str, chunks: u64) -> Result<()> {
+        let (old, new) = (stored.paths(), VertexPaths::new(prefix));
+        let has_labels = stored.has_labels && !stored.info.labels.is_empty();
+        for chunk in 0..chunks {
+            for group in &stored.info.property_groups {
+                let name = new.property_chunk(group, chunk);
+                self.data()
+                    .copy(&old.property_chunk(group, chunk), &name)
+                    .await?;
+            }
+            if has_labels {
+                let name = new.label_chunk(chunk);
+                self.data().copy(&old.label_chunk(chunk), &name).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the layouts of edges parts for new vertices. `count` is how many there are now.
+    async fn extend_edges(
+        &mut self,
+        stored: &StoredEdges,
+        vertex_type: &str,
+        count: u64,
+    ) -> Result<()> {
+        let info = plain_groups(stored)?;
+        let (file, text, info, vertices) = self.begin_edges(info).await?;
+        let mut files = self.chunk_files();
+        for (number, list) in info.adj_lists.iter().enumerate() {
+            let (aligned_type, known) = match list.layout.aligned_by() {
+                AlignedBy::Source => (&info.src_type, vertices.0),
+                AlignedBy::Destination => (&info.dst_type, vertices.1),
+            };
+            let count = if aligned_type == vertex_type {
+                count
+            } else {
+                known
+            };
+            let paths = AdjListPaths::new(info.prefix.as_deref().unwrap_or_default(), list);
+            let parts = stored.counts[number].rows.parts();
+            for part in 0..parts {
+                self.copy_part(stored, &info, number, part as u64).await?;
+            }
+            let part_size = info.part_size(list.layout);
+            for part in parts as u64..chunk_count(count, part_size) {
+                if list.layout.is_ordered() {
+                    let rows = length(part_size);
+                    let make = move || offset_rows(vec![0; rows + 1]);
+                    files
+                        .write(list.file_type, paths.offset_chunk(part), rows, make)
+                        .await?;
+                }
+                self.data().put_count(&paths.edge_count(part), 0).await?;
+            }
+            self.data().put_count(&paths.vertex_count(), count).await?;
+        }
+        files.finish().await?;
+        self.written_edges(file, text, &info);
+        Ok(())
+    }
+
+    /// Copies the files of a part.
+    async fn copy_part(
+        &self,
+        stored: &StoredEdges,
+        info: &EdgeInfo,
+        layout: usize,
+        part: u64,
+    ) -> Result<()> {
+        let (before, list) = (&stored.info.adj_lists[layout], &info.adj_lists[layout]);
+        let old = stored.paths(before);
+        let new = AdjListPaths::new(info.prefix.as_deref().unwrap_or_default(), list);
+        let rows = stored.counts[layout].rows.part(length(part));
+        let rows = rows.end - rows.start;
+        let groups = stored.info.property_groups_of(before.layout);
+        for chunk in 0..chunk_count(rows, info.chunk_size) {
+            let name = new.adj_list_chunk(part, chunk);
+            self.data()
+                .copy(&old.adj_list_chunk(part, chunk), &name)
+                .await?;
+            for (before, group) in groups.iter().zip(&info.property_groups) {
+                let name = new.property_chunk(group, part, chunk);
+                self.data()
+                    .copy(&old.property_chunk(before, part, chunk), &name)
+                    .await?;
+            }
+        }
+        if list.layout.is_ordered() {
+            let name = new.offset_chunk(part);
+            self.data().copy(&old.offset_chunk(part), &name).await?;
+        }
+        self.data().put_count(&new.edge_count(part), rows).await
+    }
+
+    /// Appends edges to a triplet that is there. The parts of each layout that get edges are rewritten.
+    /// `ends` are the columns of the internal ids.
+    ///
+    /// # Errors
+    /// If there is no such triplet, or a part cannot be read; else as
+    /// [`write_edge_stream`](Self::write_edge_stream).
+    pub async fn append_edges(
+        &mut self,
+        key: &str,
+        ends: [usize; 2],
+        rows: SendableRecordBatchStream,
+    ) -> DataFusionResult<Written> {
+        let stored = self.stored_edges(key).await?;
+        let info = plain_groups(&stored)?;
+        let (file, text, info, vertices) = self.begin_edges(info).await?;
+        let mut sink = EdgeSink::try_new(&file, &info, vertices, &rows.schema())?;
+        let reservation = self.collect_edges(&mut sink, &info, ends, rows).await?;
+        let schema = Arc::clone(sink.properties_schema());
+        let new = Arc::new(sink.collected()?);
+        let count = new.len();
+        let mut files = self.chunk_files();
+        for (number, list) in info.adj_lists.iter().enumerate() {
+            let size = info.part_size(list.layout);
+            let touched = new.end(list.layout.aligned_by()).parts(size);
+            // The edges that are there in these parts, then the new ones.
+            let mut source = Ids::below(vertices.0);
+            let mut destination = Ids::below(vertices.1);
+            let mut properties = vec![];
+            for part in &touched {
+                let (chunks, columns) = stored.part(number, *part).await?;
+                for (chunk, columns) in chunks.iter().zip(columns) {
+                    let ids = |column: usize| chunk.column(column).as_primitive::<Int64Type>();
+                    extend(&mut source, ids(0), vertices.0, &info, "source")?;
+                    extend(&mut destination, ids(1), vertices.1, &info, "destination")?;
+                    if !columns.is_empty() {
+                        properties.push(as_schema(&schema, &columns, chunk.num_rows())?);
+                    }
+                }
+            }
+            let bytes: usize = properties
+                .iter()
+                .map(RecordBatch::get_array_memory_size)
+                .sum();
+            reservation.try_grow(bytes)?;
+            let edges = Arc::new(new.behind(source, destination, &properties)?);
+            drop(properties);
+            let layout = Layout::try_new(&file, &info, list, vertices, &edges)?;
+            for part in 0..layout.parts() {
+                if touched.contains(&(part as u64)) {
+                    layout.write_part(part, self.data(), &mut files).await?;
+                } else {
+                    self.copy_part(&stored, &info, number, part as u64).await?;
+                }
+            }
+            layout.write_count(self.data()).await?;
+            reservation.shrink(bytes);
+        }
+        let (files, bytes) = files.finish().await?;
+        self.written_edges(file, text, &info);
+        Ok(Written {
+            rows: count as u64,
+            files,
+            bytes,
+        })
+    }
+}
+
+/// Stored ids; one outside its type means that the files contradict each other.
+fn extend(
+    ids: &mut Ids,
+    stored: &Int64Array,
+    count: u64,
+    info: &EdgeInfo,
+    end: &str,
+) -> Result<()> {
+    ids.extend(stored, count).map_err(|row| {
+        let found = stored.value(row).to_string();
+        let expected = format!("an id below {count}");
+        GraphArError::corrupt(format!("edges of {}", info.key()), end, expected, found)
+    })
+}
+
+fn as_schema(schema: &SchemaRef, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
+    let columns = columns.iter().zip(schema.fields()).map(|(column, field)| {
+        cast(column, field.data_type()).map_err(|e| GraphArError::payload(field.name(), e))
+    });
+    batch(Arc::clone(schema), columns.collect::<Result<_>>()?, rows)
+}
+
+/// The info with its property groups at the top level, where all layouts share them.
+fn plain_groups(stored: &StoredEdges) -> Result<EdgeInfo> {
+    let mut info = stored.info.clone();
+    let mut groups = info
+        .adj_lists
+        .iter()
+        .map(|list| info.property_groups_of(list.layout).to_vec());
+    let first = groups.next().unwrap_or_default();
+    if groups.any(|other| other != first) {
+        return Err(GraphArError::Unsupported {
+            path: stored.folder.to_string(),
+            feature: format!(
+                "appending to {}, whose layouts have different properties,",
+                info.key()
+            ),
+            hint: ": write it anew by COPY".to_owned(),
+        });
+    }
+    info.property_groups = first;
+    for list in &mut info.adj_lists {
+        list.property_groups.clear();
+    }
+    Ok(info)
+}
