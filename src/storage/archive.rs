@@ -132,6 +132,7 @@ impl Archive {
             vertices,
             edges,
             missing,
+            problems: _,
         } = open_infos(location, stores).await?;
         let root = data_root(&graph, &file.parent(), &vertices, &edges, stores).await?;
 
