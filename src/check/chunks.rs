@@ -87,9 +87,10 @@ impl Series<'_> {
     }
 
     fn missing(&self, number: u64) -> String {
-        let last = chunk_count(self.rows, self.chunk_size).saturating_sub(1);
+        let chunks = chunk_count(self.rows, self.chunk_size);
         let (rows, counted) = (self.rows, &self.counted_in);
-        format!("chunk {number} of 0 to {last}, for the {rows} rows of {counted}")
+        let number = number + 1;
+        format!("chunk {number} of the {chunks} for {rows} rows by {counted}")
     }
 
     /// Goes through all chunks. A deep check gives their values to `look`.
@@ -152,8 +153,8 @@ impl Series<'_> {
             let expected = chunk_rows(self.rows, self.chunk_size, number);
             if outline.rows != expected {
                 let (all, counted) = (self.rows, &self.counted_in);
-                let expected = format!("{expected}, of the {all} of {counted}");
-                report.add(&file, Rule::RowCount, expected, outline.rows.to_string());
+                let expected = format!("{}, of {all} by {counted}", rows_of(expected));
+                report.add(&file, Rule::RowCount, expected, rows_of(outline.rows));
             }
             walked.rows = walked.rows.saturating_add(outline.rows);
             if deep {
@@ -177,9 +178,9 @@ impl Series<'_> {
             // Nobody writes such a file, but it does no harm.
             Ok(outline) if outline.rows == 0 => true,
             Ok(outline) => {
-                let (rows, counted) = (self.rows, &self.counted_in);
-                let expected = format!("no chunk behind the {rows} rows of {counted}");
-                let found = format!("{} rows", outline.rows);
+                let (rows, counted) = (&self.rows, &self.counted_in);
+                let expected = format!("no chunk behind the {} by {counted}", rows_of(*rows));
+                let found = rows_of(outline.rows);
                 let report = &context.report;
                 report.add(&file, Rule::ExtraChunk, expected, found);
                 false
@@ -322,6 +323,13 @@ impl Series<'_> {
             batch_size: BATCH_ROWS,
         };
         open_chunk(self.file_type, request).await
+    }
+}
+
+fn rows_of(count: u64) -> String {
+    match count {
+        1 => "1 row".to_owned(),
+        count => format!("{count} rows"),
     }
 }
 

@@ -30,8 +30,10 @@ pub(super) struct EdgeLook {
     pub(super) degrees: Option<Vec<u64>>,
     /// All edges seen.
     pub(super) sum: Checksum,
-    /// Whether an edge was seen that does not belong to the part, or has no ends.
+    /// Whether an edge was seen whose aligned end is no vertex of the part.
     pub(super) stray: bool,
+    /// Whether an edge was seen with an end that cannot be.
+    pub(super) unsound: bool,
     last: Option<u64>,
     source_null: Places,
     destination_null: Places,
@@ -48,6 +50,7 @@ impl EdgeLook {
             degrees,
             sum: Checksum::default(),
             stray: false,
+            unsound: false,
             last: None,
             source_null: Places::default(),
             destination_null: Places::default(),
@@ -73,6 +76,7 @@ impl EdgeLook {
             self.destination
                 .add(|| format!("{destination} in row {row}"));
         }
+        self.unsound |= ends.0.is_none() || ends.1.is_none();
         let aligned = match self.part.layout.aligned_by() {
             AlignedBy::Source => ends.0,
             AlignedBy::Destination => ends.1,
@@ -82,7 +86,7 @@ impl EdgeLook {
             return;
         };
         if !self.part.vertices.contains(&aligned) {
-            self.stray = true;
+            (self.stray, self.unsound) = (true, true);
             self.outside.add(|| format!("{aligned} in row {row}"));
             return;
         }
@@ -90,7 +94,8 @@ impl EdgeLook {
             if let Some(last) = self.last
                 && aligned < last
             {
-                self.order.add(|| format!("{aligned} in row {row}"));
+                self.order
+                    .add(|| format!("{aligned} after {last} in row {row}"));
             }
             self.last = Some(aligned.max(self.last.unwrap_or(0)));
         }
@@ -124,7 +129,7 @@ impl Look for EdgeLook {
         };
         // One alone is not looked at: then the other cannot be read, and that has been reported.
         let (Some(sources), Some(destinations)) = (ids(SRC_COLUMN), ids(DST_COLUMN)) else {
-            self.stray = true;
+            (self.stray, self.unsound) = (true, true);
             return Ok(());
         };
         for (row, ends) in (row..).zip(sources.iter().zip(destinations)) {
@@ -132,7 +137,7 @@ impl Look for EdgeLook {
                 self.edge(row, source, destination);
                 continue;
             }
-            self.stray = true;
+            (self.stray, self.unsound) = (true, true);
             if ends.0.is_none() {
                 self.source_null.add(|| format!("null in row {row}"));
             }

@@ -52,10 +52,10 @@ struct Layout<'a> {
 struct Sum {
     total: u64,
     edges: Checksum,
-    /// Whether all parts are counted.
+    /// Whether all edges are counted.
     counted: bool,
-    /// Whether all edges are among them.
-    complete: bool,
+    /// Whether all of them can be edges.
+    sound: bool,
 }
 
 impl Layout<'_> {
@@ -66,7 +66,7 @@ impl Layout<'_> {
     async fn check(&self) -> Result<LayoutEdges> {
         let mut sum = Sum {
             counted: true,
-            complete: true,
+            sound: true,
             ..Sum::default()
         };
         match self.aligned().await {
@@ -78,7 +78,7 @@ impl Layout<'_> {
             layout: self.list.layout,
             folder: self.edge.folder.join(&self.list.folder()),
             total: sum.counted.then_some(sum.total),
-            edges: (deep && sum.counted && sum.complete).then_some(sum.edges),
+            edges: (deep && sum.counted && sum.sound).then_some(sum.edges),
         })
     }
 
@@ -141,7 +141,7 @@ impl Layout<'_> {
                         );
                         let report = &self.context.report;
                         report.add(&file, Rule::MissingFile, what, found);
-                        (sum.counted, sum.complete) = (false, false);
+                        sum.counted = false;
                         return Ok(());
                     }
                     counts::missing(self.context, &file, &what);
@@ -150,7 +150,7 @@ impl Layout<'_> {
                 Count::Broken => self.count_part(part).await,
             };
             let Some(count) = count else {
-                (sum.counted, sum.complete) = (false, false);
+                sum.counted = false;
                 continue;
             };
             missing = 0;
@@ -197,11 +197,11 @@ impl Layout<'_> {
         {
             known.compare(context, left, rows, first);
         }
-        sum.total = sum
-            .total
-            .saturating_add(if complete { rows } else { count });
+        sum.total = sum.total.saturating_add(rows);
         sum.edges.merge(&look.sum);
-        sum.complete &= complete;
+        // What has been reported then says more than that the layouts differ.
+        sum.counted &= complete;
+        sum.sound &= !look.unsound;
         for group in self.edge.info.property_groups_of(layout) {
             let series = Series {
                 folder: &self.edge.folder,

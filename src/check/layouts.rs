@@ -46,7 +46,7 @@ pub(super) struct LayoutEdges {
     pub(super) folder: Location,
     /// Their number, where known.
     pub(super) total: Option<u64>,
-    /// All of them, if all could be read.
+    /// All of them, if all could be read and can be edges.
     pub(super) edges: Option<Checksum>,
 }
 
