@@ -9,6 +9,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::counts::is_there;
 use super::look::Look;
+use super::shape::{Misfit, Shape};
 use super::{Context, Rule};
 use crate::error::{GraphArError, Result as StorageResult};
 use crate::format::{FileType, chunk_count, chunk_rows};
@@ -67,8 +68,22 @@ pub(super) struct Chunk {
 pub(super) struct Walked {
     /// Rows of all chunks, by the files themselves; by the count where a shallow check reads text.
     pub(super) rows: u64,
-    /// Whether all of them could be looked at.
-    pub(super) complete: bool,
+    /// Whether these are all.
+    pub(super) counted: bool,
+    /// Whether a deep check could look at the values of all.
+    pub(super) read: bool,
+    /// What the rows of the chunks make up.
+    pub(super) shape: Shape,
+    /// Chunks that do not fit the count, which have yet to be reported.
+    pub(super) misfits: Vec<Misfit>,
+}
+
+impl Walked {
+    /// A chunk is missing or damaged.
+    fn fail(&mut self) {
+        (self.counted, self.read) = (false, false);
+        self.shape.fail();
+    }
 }
 
 impl Series<'_> {
@@ -119,7 +134,10 @@ impl Series<'_> {
             .buffered(at_once);
         let mut walked = Walked {
             rows: 0,
-            complete: true,
+            counted: true,
+            read: true,
+            shape: Shape::new(self.chunk_size),
+            misfits: vec![],
         };
         let mut missing = 0;
         while let Some((number, outline)) = files.next().await {
@@ -127,7 +145,7 @@ impl Series<'_> {
             let outline = match outline {
                 Ok(outline) => outline,
                 Err(GraphArError::MissingFile { .. }) => {
-                    walked.complete = false;
+                    walked.fail();
                     missing += 1;
                     let behind = count - 1 - number;
                     let stop = missing == MOST_MISSING && behind > 0;
@@ -144,7 +162,7 @@ impl Series<'_> {
                 }
                 Err(error) => {
                     missing = 0;
-                    walked.complete = false;
+                    walked.fail();
                     report.error(&file, &error);
                     continue;
                 }
@@ -154,40 +172,52 @@ impl Series<'_> {
             if outline.rows != expected {
                 let (all, counted) = (self.rows, &self.counted_in);
                 let expected = format!("{}, of {all} by {counted}", rows_of(expected));
-                report.add(&file, Rule::RowCount, expected, rows_of(outline.rows));
+                walked.misfits.push(Misfit {
+                    file: file.clone(),
+                    rule: Rule::RowCount,
+                    expected,
+                    found: rows_of(outline.rows),
+                });
             }
+            walked.shape.add(outline.rows);
             walked.rows = walked.rows.saturating_add(outline.rows);
             if deep {
                 let first = number.saturating_mul(self.chunk_size);
                 let chunk = Chunk { file, first };
-                walked.complete &= self.read(context, &chunk, &outline, look).await?;
+                walked.read &= self.read(context, &chunk, &outline, look).await?;
             }
         }
         drop(files);
-        walked.complete &= self.check_behind(context, count).await;
+        self.look_behind(context, count, &mut walked).await;
         Ok(walked)
     }
 
-    /// Whether no rows follow behind the last chunk.
-    async fn check_behind(&self, context: &Context, count: u64) -> bool {
-        let file = self.file(count);
-        if !is_there(context, &file).await {
-            return true;
-        }
-        match self.outline(&file).await {
-            // Nobody writes such a file, but it does no harm.
-            Ok(outline) if outline.rows == 0 => true,
-            Ok(outline) => {
-                let (rows, counted) = (&self.rows, &self.counted_in);
-                let expected = format!("no chunk behind the {} by {counted}", rows_of(*rows));
-                let found = rows_of(outline.rows);
-                let report = &context.report;
-                report.add(&file, Rule::ExtraChunk, expected, found);
-                false
+    /// Looks for rows behind the last chunk.
+    async fn look_behind(&self, context: &Context, count: u64, walked: &mut Walked) {
+        for number in count.. {
+            let file = self.file(number);
+            if !is_there(context, &file).await {
+                return;
             }
-            Err(error) => {
-                context.report.error(&file, &error);
-                false
+            match self.outline(&file).await {
+                // Nobody writes such a file, but it does no harm.
+                Ok(outline) if outline.rows == 0 => return,
+                Ok(outline) => {
+                    let (rows, counted) = (rows_of(self.rows), &self.counted_in);
+                    walked.misfits.push(Misfit {
+                        file,
+                        rule: Rule::ExtraChunk,
+                        expected: format!("no chunk behind the {rows} by {counted}"),
+                        found: rows_of(outline.rows),
+                    });
+                    walked.shape.add(outline.rows);
+                    (walked.counted, walked.read) = (false, false);
+                }
+                Err(error) => {
+                    context.report.error(&file, &error);
+                    walked.fail();
+                    return;
+                }
             }
         }
     }
@@ -326,7 +356,8 @@ impl Series<'_> {
     }
 }
 
-fn rows_of(count: u64) -> String {
+/// A number of rows in words.
+pub(super) fn rows_of(count: u64) -> String {
     match count {
         1 => "1 row".to_owned(),
         count => format!("{count} rows"),

@@ -7,6 +7,7 @@ use super::counts::{self, Count};
 use super::edge_look::{EdgeLook, Part};
 use super::layouts::{self, Checksum, LayoutEdges};
 use super::offsets::{self, Offsets};
+use super::shape::settle;
 use super::values::ValuesLook;
 use super::{Context, Rule};
 use crate::format::{AdjListPaths, AdjacentList, AlignedBy, EdgeInfo, chunk_count};
@@ -190,9 +191,17 @@ impl Layout<'_> {
             },
             degrees,
         );
-        let Walked { rows, complete } = self.adj_list(part, count).walk(context, &mut look).await?;
+        let adj_list = self.adj_list(part, count);
+        let walked = adj_list.walk(context, &mut look).await?;
+        let Walked {
+            rows,
+            counted,
+            read,
+            ..
+        } = walked;
         if let (Some(known), Some(left)) = (known, &look.degrees)
-            && complete
+            && counted
+            && read
             && !look.stray
         {
             known.compare(context, left, rows, first);
@@ -200,8 +209,9 @@ impl Layout<'_> {
         sum.total = sum.total.saturating_add(rows);
         sum.edges.merge(&look.sum);
         // What has been reported then says more than that the layouts differ.
-        sum.counted &= complete;
-        sum.sound &= !look.unsound;
+        sum.counted &= counted;
+        sum.sound &= read && !look.unsound;
+        let mut walks = vec![walked];
         for group in self.edge.info.property_groups_of(layout) {
             let series = Series {
                 folder: &self.edge.folder,
@@ -214,8 +224,10 @@ impl Layout<'_> {
                 path: Box::new(move |chunk| self.paths.property_chunk(group, part, chunk)),
             };
             let mut look = ValuesLook::of_group(group, None);
-            series.walk(context, &mut look).await?;
+            walks.push(series.walk(context, &mut look).await?);
         }
+        let file = self.edge.folder.with_path(&self.paths.edge_count(part));
+        settle(context, &file, count, walks);
         Ok(())
     }
 

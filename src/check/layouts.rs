@@ -53,8 +53,8 @@ pub(super) struct LayoutEdges {
 /// Reports layouts whose edges differ from those that most layouts have.
 pub(super) fn compare(context: &Context, layouts: &[LayoutEdges]) {
     let report = &context.report;
-    let totals = layouts.iter().map(|layout| (layout, layout.total));
-    let Some((like, total)) = most(totals) else {
+    let totals: Vec<_> = layouts.iter().map(|l| (l, l.total)).collect();
+    let Some((like, total)) = most(&totals) else {
         return;
     };
     let (equal, other): (Vec<_>, Vec<_>) = layouts
@@ -66,8 +66,8 @@ pub(super) fn compare(context: &Context, layouts: &[LayoutEdges]) {
         let expected = format!("{total} edges, as in {}", like.layout);
         report.add(&layout.folder, Rule::LayoutEdges, expected, found);
     }
-    let sums = equal.iter().map(|layout| (*layout, layout.edges));
-    let Some((like, edges)) = most(sums) else {
+    let sums: Vec<_> = equal.iter().map(|l| (*l, l.edges)).collect();
+    let Some((like, edges)) = most(&sums) else {
         return;
     };
     for layout in equal {
@@ -81,14 +81,14 @@ pub(super) fn compare(context: &Context, layouts: &[LayoutEdges]) {
 
 /// The value that most have, and the first that has it.
 fn most<'a, T: Copy + PartialEq>(
-    values: impl Iterator<Item = (&'a LayoutEdges, Option<T>)> + Clone,
+    values: &[(&'a LayoutEdges, Option<T>)],
 ) -> Option<(&'a LayoutEdges, T)> {
     let mut best: Option<(&LayoutEdges, T, usize)> = None;
-    for (layout, value) in values.clone() {
-        let Some(value) = value else {
+    for (layout, value) in values {
+        let Some(value) = *value else {
             continue;
         };
-        let same = values.clone().filter(|(_, v)| *v == Some(value)).count();
+        let same = values.iter().filter(|(_, v)| *v == Some(value)).count();
         if best.as_ref().is_none_or(|(.., most)| same > *most) {
             best = Some((layout, value, same));
         }

@@ -26,6 +26,7 @@ mod look;
 mod offsets;
 mod report;
 mod rule;
+mod shape;
 mod values;
 mod vertices;
 

@@ -42,6 +42,8 @@ rules! {
     CountFile "count_file",
     /// A layout counts the vertices of its aligned type.
     AlignedCount "aligned_count",
+    /// A count is the number of rows that the chunks of all column groups have.
+    WrongCount "wrong_count",
     /// A chunk has as many rows as the counts say.
     RowCount "row_count",
     /// No rows follow behind the last chunk.

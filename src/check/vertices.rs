@@ -4,9 +4,10 @@ use datafusion::error::Result;
 
 use super::Context;
 use super::Rule;
-use super::chunks::{Find, Series, Walked};
+use super::chunks::{Find, Series};
 use super::counts::{self, Count};
 use super::keys::Keys;
+use super::shape::settle;
 use super::values::ValuesLook;
 use crate::format::{FileType, PropertyGroup, VertexInfo, VertexPaths, chunk_count};
 use crate::storage::{Placed, label_schema, vertex_group_schema};
@@ -40,8 +41,7 @@ pub(super) async fn check_vertices(
     let Some(count) = counted else {
         return Ok(None);
     };
-    let mut totals = vec![];
-    let mut note = |walked: &Walked| totals.push(walked.complete.then_some(walked.rows));
+    let mut walks = vec![];
     let key = only_key(info);
     for group in &info.property_groups {
         let series = group_series(vertex, &paths, group, count);
@@ -51,7 +51,7 @@ pub(super) async fn check_vertices(
             let mut look = ValuesLook::of_group(group, keys.as_mut());
             series.walk(context, &mut look).await?
         };
-        note(&walked);
+        walks.push(walked);
         if let Some(keys) = keys {
             keys.report(context, &series).await?;
         }
@@ -73,12 +73,17 @@ pub(super) async fn check_vertices(
             || counts::is_there(context, &series.file(last)).await;
         if has_labels {
             let mut look = ValuesLook::of_labels(&info.labels);
-            note(&series.walk(context, &mut look).await?);
+            walks.push(series.walk(context, &mut look).await?);
         }
     }
-    let agreed = totals.first().copied().flatten();
-    let agree = totals.iter().all(|total| *total == agreed);
-    Ok(agreed.filter(|_| agree).or(Some(count)))
+    let totals = walks.iter();
+    let totals: Vec<_> = totals.map(|w| w.counted.then_some(w.rows)).collect();
+    if let Some(agreed) = settle(context, &file, count, walks) {
+        return Ok(Some(agreed));
+    }
+    let first = totals.first().copied().flatten();
+    let agree = totals.iter().all(|total| *total == first);
+    Ok(first.filter(|_| agree).or(Some(count)))
 }
 
 /// The key, if it is a single property.
