@@ -24,8 +24,8 @@ const CONCURRENT_FOOTERS: usize = 16;
 /// Rows decoded at once.
 const BATCH_ROWS: usize = 8192;
 
-/// After so many missing chunks in a row no more are looked for: a count can be absurd.
-const MOST_MISSING: u64 = 8;
+/// After so many missing chunks in a row, or parts without a count, no more are looked for: a count can be absurd.
+pub(super) const MOST_MISSING: u64 = 8;
 
 /// How the columns of chunk files are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use datafusion::error::Result;
 
-use super::chunks::{Find, Series, Walked};
+use super::chunks::{Find, MOST_MISSING, Series, Walked};
 use super::counts::{self, Count};
 use super::edge_look::{EdgeLook, Part};
 use super::layouts::{self, Checksum, LayoutEdges};
@@ -12,9 +12,6 @@ use super::values::ValuesLook;
 use super::{Context, Rule};
 use crate::format::{AdjListPaths, AdjacentList, AlignedBy, EdgeInfo, chunk_count};
 use crate::storage::{Placed, adj_list_schema, edge_group_schema};
-
-/// After so many missing count files in a row no more parts are looked at.
-const MOST_MISSING: u64 = 8;
 
 /// Numbers of sources and destinations, where they are known.
 pub(super) type Ends = (Option<u64>, Option<u64>);
