@@ -27,9 +27,11 @@
 //!
 //! * [`session`] holds the two traits that most programs need.
 //! * [`table`] has the providers, [`physical`] the scan, [`storage`] and [`format`](mod@format) what is below them.
+//! * [`check`] looks for what is wrong in an archive.
 //! * [`graph`] answers questions about single vertices below SQL.
 //! * [`writer`] writes archives from rows in memory.
 
+pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;

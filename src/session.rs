@@ -5,7 +5,7 @@ mod prepared;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::catalog::SchemaProvider;
+use datafusion::catalog::{SchemaProvider, TableFunction};
 use datafusion::common::{TableReference, exec_err};
 use datafusion::error::Result;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
@@ -15,6 +15,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
+use crate::sql::{GRAPH_CHECK, GraphCheck};
 use crate::storage::Stores;
 use crate::table::{
     Graph, GraphArTableFactory, GraphTable, RegisteredGraph, STORED_AS, SessionCache,
@@ -24,8 +25,8 @@ use crate::writer::GraphArFormatFactory;
 
 /// Prepares a session that is being built.
 pub trait SessionStateBuilderExt {
-    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, `COPY … STORED AS GRAPHAR`, the function `has_label` and the `graphar.*` options. An options
-    /// extension that is there already stays as it is.
+    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, `COPY … STORED AS GRAPHAR`, the functions `has_label` and
+    /// `graph_check`, and the `graphar.*` options. An options extension that is there already stays as it is.
     fn with_graphar(self) -> Self;
 }
 
@@ -33,6 +34,11 @@ pub trait SessionStateBuilderExt {
 fn has_label() -> ScalarUDF {
     let array_has = array_has_udf();
     array_has.as_ref().clone().with_aliases(["has_label"])
+}
+
+/// Table functions are found by the very text of a statement, in which names can have any case.
+fn check_names() -> [String; 2] {
+    [GRAPH_CHECK.to_owned(), GRAPH_CHECK.to_uppercase()]
 }
 
 /// Makes `SET graphar.…` known, and gives the cache a place.
@@ -56,6 +62,11 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         functions.push(Arc::new(has_label()));
         let formats = self.file_formats().get_or_insert_default();
         formats.push(Arc::new(GraphArFormatFactory::default()));
+        let functions = self.table_functions().get_or_insert_default();
+        for name in check_names() {
+            let function = TableFunction::new(name.clone(), Arc::new(GraphCheck::default()));
+            functions.insert(name, Arc::new(function));
+        }
         self.with_table_factory(
             STORED_AS.to_owned(),
             Arc::new(GraphArTableFactory::default()),
@@ -71,7 +82,7 @@ pub trait SessionContextExt {
     /// A graph of this name is replaced, which reads its metadata and counts again.
     ///
     /// Works with any session. One that was built without [`SessionStateBuilderExt::with_graphar`] gets the
-    /// `graphar.*` options here.
+    /// `graphar.*` options and functions here.
     ///
     /// # Errors
     /// If the archive cannot be opened (see [`Archive::open`](crate::storage::Archive::open)), or
@@ -101,6 +112,16 @@ impl SessionContextExt for SessionContext {
             self.state_ref()
                 .write()
                 .register_file_format(format, false)?;
+        }
+        for name in check_names() {
+            if !self
+                .state_ref()
+                .read()
+                .table_functions()
+                .contains_key(&name)
+            {
+                self.register_udtf(&name, Arc::new(GraphCheck::default()));
+            }
         }
         let cache = SessionCache::of(self.state().config(), &self.runtime_env(), &options);
         let registered = RegisteredGraph::open(location, &stores, &options, cache).await?;

@@ -150,6 +150,7 @@ impl Archive {
             vertices,
             edges,
             missing,
+            problems: _,
         } = infos;
         let root = data_root(&graph, &file.parent(), &vertices, &edges, stores).await?;
 

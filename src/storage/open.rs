@@ -1,6 +1,6 @@
 //! From a location to the info files of an archive.
 
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use object_store::path::Path;
 
 use super::archive::{InfoFile, MissingInfo};
@@ -8,7 +8,7 @@ use super::files::read_text;
 use super::location::Location;
 use super::stores::Stores;
 use crate::error::{GraphArError, Result};
-use crate::format::{EdgeInfo, GraphInfo, InfoKind, VertexInfo, validate_graph};
+use crate::format::{EdgeInfo, GraphInfo, InfoKind, Problem, VertexInfo, validate_graph};
 
 /// Info files fetched at once.
 const CONCURRENT_INFOS: usize = 16;
@@ -31,6 +31,8 @@ pub struct Infos {
     pub edges: Vec<InfoFile<EdgeInfo>>,
     /// Info files that the graph info names, but that are not there.
     pub missing: Vec<MissingInfo>,
+    /// What is wrong with the info files.
+    pub problems: Vec<Problem>,
 }
 
 /// Reads the info files that `location` leads to.
@@ -38,8 +40,8 @@ pub struct Infos {
 /// # Errors
 /// If there is no info file, one cannot be read as such, or together they make no graph.
 pub(super) async fn open_infos(location: &str, stores: &Stores) -> Result<Infos> {
-    let (file, text) = find_info(location, stores).await?;
-    read_infos(file, &text, stores).await
+    let place = Location::parse(location, stores)?;
+    sound(inspect_infos(&place, location, stores).await?)
 }
 
 /// The info files of the graph whose info file `file` is; `None` if there is no such file.
@@ -48,9 +50,44 @@ pub(super) async fn open_infos(location: &str, stores: &Stores) -> Result<Infos>
 /// As [`Archive::open`](super::Archive::open), before any count is read.
 pub async fn find_infos(file: &Location, stores: &Stores) -> Result<Option<Infos>> {
     match read_text(file).await? {
-        Some(text) => Ok(Some(read_infos(file.clone(), &text, stores).await?)),
+        Some(text) => Ok(Some(sound(read_infos(file.clone(), &text, stores).await?)?)),
         None => Ok(None),
     }
+}
+
+/// The infos, if together they make a graph; what else is wrong is logged.
+fn sound(mut infos: Infos) -> Result<Infos> {
+    let path = infos.file.to_string();
+    let mut fatal = vec![];
+    for problem in infos.problems.drain(..) {
+        if problem.fatal {
+            fatal.push(problem.error);
+        } else {
+            log::warn!("{}", problem.error);
+        }
+    }
+    match fatal.len() {
+        0 => Ok(infos),
+        1 => Err(fatal.remove(0)),
+        _ => Err(GraphArError::Invalid {
+            path,
+            problems: fatal,
+        }),
+    }
+}
+
+/// Reads the info files that `place` leads to, which messages call `location`. What is wrong with those
+/// behind the first stands in `problems`, and the others are read.
+///
+/// # Errors
+/// If there is no info file, or the first cannot be read as such.
+pub(super) async fn inspect_infos(
+    place: &Location,
+    location: &str,
+    stores: &Stores,
+) -> Result<Infos> {
+    let (file, text) = find_info(place, location, stores).await?;
+    read_infos(file, &text, stores).await
 }
 
 async fn read_infos(file: Location, text: &str, stores: &Stores) -> Result<Infos> {
@@ -61,12 +98,13 @@ async fn read_infos(file: Location, text: &str, stores: &Stores) -> Result<Infos
         vertices: vec![],
         edges: vec![],
         missing: vec![],
+        problems: vec![],
         file,
     };
     match infos.kind {
         InfoKind::Graph => {
             infos.graph = GraphInfo::from_yaml(text, &path)?;
-            read_listed(&mut infos, stores).await?;
+            read_listed(&mut infos, stores).await;
         }
         InfoKind::Vertex => infos.vertices.push(InfoFile {
             info: VertexInfo::from_yaml(text, &path)?,
@@ -77,22 +115,25 @@ async fn read_infos(file: Location, text: &str, stores: &Stores) -> Result<Infos
             file: infos.file.clone(),
         }),
     }
-    check(&infos)?;
+    let found = validate(&infos);
+    infos.problems.extend(found);
     Ok(infos)
 }
 
 /// The info file at `location`, or the only graph info in the folder `location`.
-async fn find_info(location: &str, stores: &Stores) -> Result<(Location, String)> {
+async fn find_info(
+    place: &Location,
+    location: &str,
+    stores: &Stores,
+) -> Result<(Location, String)> {
     let fail = |reason: String| GraphArError::Location {
         location: location.to_owned(),
         reason,
     };
-    let place = Location::parse(location, stores)?;
-    let is_yaml = is_yaml(place.file_name());
-    if is_yaml {
-        let text = read_text(&place).await?;
+    if is_yaml(place.file_name()) {
+        let text = read_text(place).await?;
         return text
-            .map(|text| (place, text))
+            .map(|text| (place.clone(), text))
             .ok_or_else(|| fail("there is no such file".to_owned()));
     }
     let folder = if place.path().is_empty() {
@@ -100,7 +141,7 @@ async fn find_info(location: &str, stores: &Stores) -> Result<(Location, String)
     } else {
         Some(place.object_path()?)
     };
-    let names = graph_infos_in(&place, folder.as_ref()).await?;
+    let names = graph_infos_in(place, folder.as_ref()).await?;
     match names.as_slice() {
         [] => Err(fail(
             "there is no such file, and no folder of this name with a .graph.yml in it".to_owned(),
@@ -146,27 +187,37 @@ fn is_yaml(name: &str) -> bool {
 }
 
 /// Reads the info files that the graph info names, in its order.
-async fn read_listed(infos: &mut Infos, stores: &Stores) -> Result<()> {
+async fn read_listed(infos: &mut Infos, stores: &Stores) {
     let folders = info_folders(&infos.graph, &infos.file, stores);
-    for entry in read_entries(InfoKind::Vertex, &infos.graph.vertices, &folders, stores).await? {
-        match entry {
-            Ok((file, text)) => infos.vertices.push(InfoFile {
-                info: VertexInfo::from_yaml(&text, &file.to_string())?,
-                file,
-            }),
-            Err(missing) => infos.missing.push(missing),
+    let entries = &infos.graph.vertices;
+    for entry in read_entries(InfoKind::Vertex, entries, &folders, stores).await {
+        match parsed(entry, VertexInfo::from_yaml) {
+            Ok(Ok(info)) => infos.vertices.push(info),
+            Ok(Err(missing)) => infos.missing.push(missing),
+            Err(error) => infos.problems.push(Problem { fatal: true, error }),
         }
     }
-    for entry in read_entries(InfoKind::Edge, &infos.graph.edges, &folders, stores).await? {
-        match entry {
-            Ok((file, text)) => infos.edges.push(InfoFile {
-                info: EdgeInfo::from_yaml(&text, &file.to_string())?,
-                file,
-            }),
-            Err(missing) => infos.missing.push(missing),
+    let entries = &infos.graph.edges;
+    for entry in read_entries(InfoKind::Edge, entries, &folders, stores).await {
+        match parsed(entry, EdgeInfo::from_yaml) {
+            Ok(Ok(info)) => infos.edges.push(info),
+            Ok(Err(missing)) => infos.missing.push(missing),
+            Err(error) => infos.problems.push(Problem { fatal: true, error }),
         }
     }
-    Ok(())
+}
+
+fn parsed<T>(
+    entry: Result<Entry>,
+    parse: impl Fn(&str, &str) -> Result<T>,
+) -> Result<Result<InfoFile<T>, MissingInfo>> {
+    match entry? {
+        Ok((file, text)) => {
+            let info = parse(&text, &file.to_string())?;
+            Ok(Ok(InfoFile { info, file }))
+        }
+        Err(missing) => Ok(Err(missing)),
+    }
 }
 
 /// Where info files are looked for: beside the graph info (C++, Java), then in its data root (Spark).
@@ -189,11 +240,11 @@ async fn read_entries(
     entries: &[String],
     folders: &[Location],
     stores: &Stores,
-) -> Result<Vec<Entry>> {
+) -> Vec<Result<Entry>> {
     stream::iter(entries.to_vec())
         .map(|entry| async move { read_entry(kind, &entry, folders, stores).await })
         .buffered(CONCURRENT_INFOS)
-        .try_collect()
+        .collect()
         .await
 }
 
@@ -216,8 +267,8 @@ async fn read_entry(
     Ok(Err(MissingInfo::new(kind, entry, path)))
 }
 
-/// Refuses what cannot be read as one graph, and warns of the rest.
-fn check(infos: &Infos) -> Result<()> {
+/// What shows only when the info files are put side by side.
+fn validate(infos: &Infos) -> Vec<Problem> {
     let path = infos.file.to_string();
     let vertices: Vec<_> = infos
         .vertices
@@ -229,20 +280,5 @@ fn check(infos: &Infos) -> Result<()> {
         .iter()
         .map(|e| (e.file.to_string(), e.info.clone()))
         .collect();
-    let mut fatal = vec![];
-    for problem in validate_graph(&path, &infos.graph, &vertices, &edges) {
-        if problem.fatal {
-            fatal.push(problem.error);
-        } else {
-            log::warn!("{}", problem.error);
-        }
-    }
-    match fatal.len() {
-        0 => Ok(()),
-        1 => Err(fatal.remove(0)),
-        _ => Err(GraphArError::Invalid {
-            path,
-            problems: fatal,
-        }),
-    }
+    validate_graph(&path, &infos.graph, &vertices, &edges)
 }

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Top-level modules, lowest layer first.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["error", "config"],
     &["format"],
     &["storage"],
     &["graph"],
+    &["check"],
     &["writer"],
     &["physical"],
     &["table"],

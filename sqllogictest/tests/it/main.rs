@@ -3,6 +3,7 @@
 // All of it is tests, which the lint only takes for such inside the test functions themselves.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod check;
 mod counting_store;
 mod damage;
 mod delta_page;

@@ -86,7 +86,7 @@ fn forbidden_null(field: &Field, column: &ArrayRef) -> Option<usize> {
 }
 
 /// Why a column cannot be converted.
-enum Misfit {
+pub(super) enum Misfit {
     /// No value of the file's type is one of the declared type.
     Type,
     /// A value that the declared type does not have.
@@ -102,7 +102,7 @@ impl From<ArrowError> for Misfit {
 }
 
 /// Converts an array, or says what stands in the way.
-fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
+pub(super) fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
     match (array.data_type(), to) {
         (from, to) if from == to => Ok(ArrayRef::clone(array)),
         (DataType::Null, _) => Ok(new_null_array(to, array.len())),
@@ -122,7 +122,7 @@ fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Misfit> {
 }
 
 /// A type as an info file would name it, if it could.
-fn type_name(data_type: &DataType) -> String {
+pub(super) fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Boolean => "bool".to_owned(),
         DataType::Float32 => "float".to_owned(),

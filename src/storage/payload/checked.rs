@@ -12,6 +12,7 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 
 use super::cast::conform;
+use super::outline::Outline;
 use super::{ChunkRequest, ChunkStream};
 use crate::error::{GraphArError, Result};
 use crate::format::{FileType, RowRanges};
@@ -63,22 +64,22 @@ pub(super) async fn open(file_type: FileType, request: ChunkRequest) -> Result<C
     Ok(batches.boxed())
 }
 
-/// See [`super::count_rows`].
-pub(super) async fn count(file_type: FileType, request: ChunkRequest) -> Result<u64> {
-    AssertUnwindSafe(count_raw(file_type, &request))
+/// See [`super::outline`].
+pub(super) async fn outline(file_type: FileType, request: ChunkRequest) -> Result<Outline> {
+    AssertUnwindSafe(outline_raw(file_type, &request))
         .catch_unwind()
         .await
         .unwrap_or_else(|panic| Err(decoder_panic(&request, panic.as_ref())))
 }
 
-async fn count_raw(file_type: FileType, request: &ChunkRequest) -> Result<u64> {
+async fn outline_raw(file_type: FileType, request: &ChunkRequest) -> Result<Outline> {
     match file_type {
-        FileType::Parquet => super::parquet::count(request).await,
-        FileType::Csv => super::csv::count(request).await,
-        FileType::Json => super::json::count(request).await,
-        FileType::Arrow => super::ipc::count(request).await,
+        FileType::Parquet => super::parquet::outline(request).await,
+        FileType::Csv => super::csv::outline(request).await,
+        FileType::Json => super::json::outline(request).await,
+        FileType::Arrow => super::ipc::outline(request).await,
         #[cfg(feature = "orc")]
-        FileType::Orc => super::orc::count(request).await,
+        FileType::Orc => super::orc::outline(request).await,
         #[cfg(not(feature = "orc"))]
         FileType::Orc => Err(no_orc(request)),
     }

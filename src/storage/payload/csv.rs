@@ -17,6 +17,7 @@ use super::ChunkRequest;
 use super::checked::{Decoded, RawStream, row_count_error};
 use super::columns::ColumnSet;
 use super::file::{Blocks, ChunkFile};
+use super::outline::{Outline, StoredColumn};
 use crate::error::{GraphArError, Result};
 
 /// Characters of a bad value that a message shows.
@@ -66,16 +67,30 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
     Ok(batches.boxed())
 }
 
-/// See [`super::count_rows`].
-pub(super) async fn count(request: &ChunkRequest) -> Result<u64> {
+/// See [`super::outline`].
+pub(super) async fn outline(request: &ChunkRequest) -> Result<Outline> {
     let mut text = Text::open(request).await?;
     let mut spans = vec![];
     // The header is a record, too.
-    let mut records = 0_u64;
+    let (mut records, mut names) = (0_u64, vec![]);
     loop {
         match text.record(&mut spans).await? {
-            Record::Found => records += 1,
-            Record::End => return Ok(records.saturating_sub(1)),
+            Record::Found => {
+                if records == 0 {
+                    names = header(request, &text, &spans)?;
+                }
+                records += 1;
+            }
+            Record::End => {
+                let columns = names.into_iter().map(|name| StoredColumn {
+                    name,
+                    data_type: None,
+                });
+                return Ok(Outline {
+                    rows: records.saturating_sub(1),
+                    columns: Some(columns.collect()),
+                });
+            }
             Record::Malformed(found) => {
                 return Err(malformed(request, &format!("record {records}"), found));
             }

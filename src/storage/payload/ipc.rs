@@ -20,6 +20,7 @@ use super::ChunkRequest;
 use super::checked::{Decoded, RawStream, row_count_error};
 use super::columns::{ColumnSet, rows_of_nulls};
 use super::file::ChunkFile;
+use super::outline::{Outline, StoredColumn};
 use crate::error::{GraphArError, Result};
 
 /// See [`super::checked::RawStream`].
@@ -79,18 +80,26 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
     Ok(batches.boxed())
 }
 
-/// See [`super::count_rows`].
-pub(super) async fn count(request: &ChunkRequest) -> Result<u64> {
+/// See [`super::outline`].
+pub(super) async fn outline(request: &ChunkRequest) -> Result<Outline> {
     let file = ChunkFile::open(request).await?;
     let bytes = file.range(0..file.size()).await?;
     let corrupt = |found: String| {
         GraphArError::corrupt(request.name(), "Arrow IPC messages", "sound lengths", found)
     };
-    let blocks = Layout::read(&bytes).map_err(corrupt)?.blocks;
+    let Layout { schema, blocks, .. } = Layout::read(&bytes).map_err(corrupt)?;
     let rows = blocks
         .iter()
         .try_fold(0_u64, |sum, block| sum.checked_add(block.rows));
-    rows.ok_or_else(|| corrupt("more rows than 64 bits can count".to_owned()))
+    let rows = rows.ok_or_else(|| corrupt("more rows than 64 bits can count".to_owned()))?;
+    let columns = schema.fields().iter().map(|field| StoredColumn {
+        name: field.name().clone(),
+        data_type: Some(field.data_type().clone()),
+    });
+    Ok(Outline {
+        rows,
+        columns: Some(columns.collect()),
+    })
 }
 
 struct Reader {

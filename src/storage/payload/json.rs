@@ -18,6 +18,7 @@ use futures::{StreamExt, stream};
 use super::checked::{Decoded, RawStream, row_count_error};
 use super::columns::ColumnSet;
 use super::file::{Blocks, ChunkFile};
+use super::outline::Outline;
 use super::{ChunkRequest, ColumnSource, time_text};
 use crate::error::{GraphArError, Result};
 
@@ -68,8 +69,8 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
     Ok(batches.boxed())
 }
 
-/// See [`super::count_rows`].
-pub(super) async fn count(request: &ChunkRequest) -> Result<u64> {
+/// See [`super::outline`].
+pub(super) async fn outline(request: &ChunkRequest) -> Result<Outline> {
     let decoder = ReaderBuilder::new(Arc::new(Schema::empty()))
         .build_decoder()
         .map_err(|e| GraphArError::payload(request.name(), e))?;
@@ -87,7 +88,10 @@ pub(super) async fn count(request: &ChunkRequest) -> Result<u64> {
     while let Some(batch) = reader.batch().await? {
         reader.row += batch.num_rows() as u64;
     }
-    Ok(reader.row)
+    Ok(Outline {
+        rows: reader.row,
+        columns: None,
+    })
 }
 
 /// Times are read as strings first: the rules for them are the same as in CSV.

@@ -14,11 +14,13 @@ mod ipc;
 mod json;
 #[cfg(feature = "orc")]
 mod orc;
+mod outline;
 mod parquet;
 #[cfg(test)]
 mod tests;
 mod time_text;
 
+pub use self::outline::{Outline, StoredColumn};
 pub use self::parquet::{IdColumn, ParquetFile};
 
 use std::ops::Range;
@@ -152,6 +154,14 @@ pub async fn open_chunk(file_type: FileType, request: ChunkRequest) -> Result<Ch
 /// # Errors
 /// If the file is missing or broken.
 pub async fn count_rows(file_type: FileType, access: &FileAccess, path: &Path) -> Result<u64> {
+    Ok(outline(file_type, access, path).await?.rows)
+}
+
+/// The number of rows of a chunk file and the columns that it has. Reads as much as [`count_rows`].
+///
+/// # Errors
+/// If the file is missing or broken.
+pub async fn outline(file_type: FileType, access: &FileAccess, path: &Path) -> Result<Outline> {
     let request = ChunkRequest {
         access: access.clone(),
         path: path.clone(),
@@ -163,5 +173,5 @@ pub async fn count_rows(file_type: FileType, access: &FileAccess, path: &Path) -
         chunk_rows: 0,
         batch_size: 8192,
     };
-    checked::count(file_type, request).await
+    checked::outline(file_type, request).await
 }

@@ -10,7 +10,7 @@ mod time;
 use std::sync::Arc;
 
 use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use futures::{StreamExt, stream};
 use orc_rust::array_decoder::NaiveStripeDecoder;
 use orc_rust::projection::ProjectionMask;
@@ -23,6 +23,7 @@ use super::ChunkRequest;
 use super::checked::{Decoded, RawStream, row_count_error};
 use super::columns::{ColumnSet, rows_of_nulls};
 use super::file::ChunkFile;
+use super::outline::{Outline, StoredColumn};
 use crate::error::{GraphArError, Result};
 
 /// See [`super::checked::RawStream`].
@@ -89,13 +90,30 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
     Ok(batches.boxed())
 }
 
-/// See [`super::count_rows`].
-pub(super) async fn count(request: &ChunkRequest) -> Result<u64> {
+/// See [`super::outline`].
+pub(super) async fn outline(request: &ChunkRequest) -> Result<Outline> {
     let mut source = Source::open(request, ChunkFile::open(request).await?).await?;
     let metadata = read_metadata_async(&mut source)
         .await
         .map_err(|e| GraphArError::payload(request.name(), e))?;
-    Ok(metadata.number_of_rows())
+    let columns = metadata.root_data_type().children().iter();
+    let columns = columns.map(|child| StoredColumn {
+        name: child.name().to_owned(),
+        data_type: Some(stored_type(child.data_type())),
+    });
+    Ok(Outline {
+        rows: metadata.number_of_rows(),
+        columns: Some(columns.collect()),
+    })
+}
+
+/// The type that values of a column have once they are read.
+fn stored_type(stored: &OrcType) -> DataType {
+    match stored {
+        stored if is_time(stored) => DataType::Timestamp(TimeUnit::Millisecond, None),
+        OrcType::List { child, .. } => DataType::new_list(stored_type(child), true),
+        other => other.to_arrow_data_type(),
+    }
 }
 
 /// The number of rows must be right in the footer, before any row is decoded.

@@ -28,6 +28,7 @@ use self::source::Source;
 use super::ChunkRequest;
 use super::checked::RawStream;
 use super::columns::{ColumnSet, rows_of_nulls};
+use super::outline::{Outline, StoredColumn};
 use crate::error::{GraphArError, Result};
 use crate::format::RowRanges;
 
@@ -93,17 +94,26 @@ pub(super) async fn open(request: &ChunkRequest) -> Result<RawStream> {
     Ok(batches.boxed())
 }
 
-/// See [`super::count_rows`].
-pub(super) async fn count(request: &ChunkRequest) -> Result<u64> {
+/// See [`super::outline`].
+pub(super) async fn outline(request: &ChunkRequest) -> Result<Outline> {
     let file = ParquetFile::open_uncounted(request).await?;
     let rows = file.metadata().file_metadata().num_rows();
-    u64::try_from(rows).map_err(|_| {
+    let rows = u64::try_from(rows).map_err(|_| {
         GraphArError::corrupt(
             request.name(),
             "number of rows",
             "a number >= 0",
             rows.to_string(),
         )
+    })?;
+    let fields = file.arrow_schema().fields().iter();
+    let columns = fields.map(|field| StoredColumn {
+        name: field.name().clone(),
+        data_type: Some(field.data_type().clone()),
+    });
+    Ok(Outline {
+        rows,
+        columns: Some(columns.collect()),
     })
 }
 
