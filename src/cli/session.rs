@@ -61,7 +61,8 @@ fn build(args: &Args) -> Result<SessionContext> {
         .with_runtime_env(runtime(args.memory_limit)?)
         .with_graphar()
         .build();
-    Ok(SessionContext::new_with_state(state))
+    // Files are tables under their paths: `FROM 'person.csv'`.
+    Ok(SessionContext::new_with_state(state).enable_url_table())
 }
 
 fn runtime(memory_limit: Option<usize>) -> Result<Arc<RuntimeEnv>> {

@@ -127,10 +127,9 @@ impl GraphWriter {
     /// `edge/<source>_<edge>_<destination>/`. Nothing is touched yet. Files of an older archive in
     /// the same place are overwritten one by one, so the folder should be empty.
     pub fn create(store: Arc<dyn ObjectStore>, root: Path, graph: &str) -> Self {
-        let output = |store| Output::new(store, root.clone());
         Self {
-            data: Arc::new(output(Arc::clone(&store))),
-            infos: output(store),
+            data: Arc::new(Output::new(Arc::clone(&store), root.clone())),
+            infos: Output::new(store, root),
             options: WriteOptions::default(),
             graph: graph.to_owned(),
             target: None,

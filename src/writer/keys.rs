@@ -88,7 +88,7 @@ impl UniqueKeys {
             return Ok(());
         };
         // The index is made beside what it is made from.
-        self.memory.try_resize(2 * seen.bytes())?;
+        self.memory.try_resize(seen.bytes() + seen.finish_bytes())?;
         let index = seen.finish().map_err(|e| key_error(&self.owner, e))?;
         let Some(stored) = stored else {
             return Ok(());
@@ -192,7 +192,7 @@ impl KeyEnd {
             let keys = stored.properties(chunk, &key).await?;
             builder.push(&keys).map_err(|e| key_error(vertex_type, e))?;
             // The index is made beside what it is made from.
-            memory.try_resize(2 * builder.bytes())?;
+            memory.try_resize(builder.bytes() + builder.finish_bytes())?;
         }
         let index = builder.finish().map_err(|e| key_error(vertex_type, e))?;
         memory.try_resize(index.bytes())?;

@@ -3,8 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use datafusion_graphar::sql::sql_with_names;
+use object_store::memory::InMemory;
 
 use crate::fixture::How;
 
@@ -60,8 +62,8 @@ async fn every_sql_block_runs() {
     let mut count = 0;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        let ctx =
-            How::default().session(std::sync::Arc::new(object_store::memory::InMemory::new()));
+        let store = Arc::new(InMemory::new());
+        let ctx = How::default().session(store).enable_url_table();
         for (line, sql) in statements(&text) {
             // Locations in the documentation are seen from the root of the repository.
             let sql = sql.replace(

@@ -39,9 +39,13 @@ impl ByteKeys {
         self.bytes.capacity() + self.ends.capacity() * size_of::<usize>()
     }
 
-    /// Memory that [`ByteIndex::try_new`] takes at most, beside [`bytes`](Self::bytes).
+    /// Memory that [`finish`](Self::finish) takes at most while it runs, beside [`bytes`](Self::bytes).
     pub fn finish_bytes(&self) -> usize {
+        // Giving back what is left over may copy, before there is a table.
+        let ends = self.ends.len() * size_of::<usize>();
         ByteIndex::table_bytes(self.len())
+            .max(self.bytes.len())
+            .max(ends)
     }
 
     /// Gives back what was reserved for more keys.

@@ -2,6 +2,7 @@
 
 use super::error::Twice;
 use super::integer_index::IntegerIndex;
+use super::search_tree::SearchTree;
 
 /// Integers of 64 bits, signed ones by their bits.
 ///
@@ -57,8 +58,11 @@ impl IntegerKeys {
 
     /// Memory that [`finish`](Self::finish) takes at most while it runs, beside [`bytes`](Self::bytes).
     pub fn finish_bytes(&self) -> usize {
+        if self.keys.is_empty() {
+            return 0;
+        }
         // Sorted pairs of key and row, from which keys and ids are laid out in lines.
-        self.keys.len() * 4 * size_of::<u64>()
+        self.keys.len() * 4 * size_of::<u64>() + SearchTree::LEAST_BYTES
     }
 
     /// Builds the index that suits the keys. Fails with a key that stands there twice.

@@ -4,10 +4,6 @@
 /// than a core keeps misses in flight, few enough for their state to stay in the first cache.
 pub(super) const GROUP: usize = 32;
 
-/// A level of more lines has another level above. What is above the first level is one sorted list,
-/// which the first cache holds.
-const TOP: usize = 256;
-
 /// A key in a line: its distance from the least key of the tree.
 pub(super) trait LineKey: Copy + Ord + Into<u64> {
     /// The greatest key.
@@ -22,7 +18,7 @@ impl LineKey for u32 {
 
     #[inline(always)]
     fn low(distance: u64) -> Self {
-        (distance & u64::from(Self::MAX)) as Self
+        (distance & 0xffff_ffff) as Self
     }
 }
 
@@ -76,16 +72,17 @@ fn quarter<K: LineKey, const N: usize>(keys: &[K; N], key: K) -> usize {
 
 /// A static search tree: the ascending keys in lines of `B`, above them the greatest keys of
 /// these lines, again in lines of `B`, and so on. Line `i` of a level leads to the lines from `i * B`
-/// of the next one, so there are no pointers.
+/// of the next one, so there are no pointers. A level of at most `T` lines has one sorted list above,
+/// which the first cache holds; both numbers are powers of two.
 #[derive(Debug)]
-pub(super) struct LineTree<K, const B: usize> {
+pub(super) struct LineTree<K, const B: usize, const T: usize> {
     /// The greatest keys of the lines of the first level.
-    top: Box<[K; TOP]>,
+    top: Box<[K; T]>,
     levels: Vec<Vec<Line<K, B>>>,
     leaves: Vec<Line<K, B>>,
 }
 
-impl<K: LineKey, const B: usize> LineTree<K, B> {
+impl<K: LineKey, const B: usize, const T: usize> LineTree<K, B, T> {
     /// A tree of ascending keys, of which there is at least one.
     pub fn new(keys: impl ExactSizeIterator<Item = K>) -> Self {
         let leaves = lines(keys);
@@ -98,11 +95,11 @@ impl<K: LineKey, const B: usize> LineTree<K, B> {
                 .iter()
                 .enumerate()
                 .map(|(i, line)| if i < last { line.0[B - 1] } else { K::MAX });
-            if below.len() > TOP {
+            if below.len() > T {
                 let level = lines(greatest);
                 levels.push(level);
             } else {
-                let mut top = Box::new([K::MAX; TOP]);
+                let mut top = Box::new([K::MAX; T]);
                 top.iter_mut()
                     .zip(greatest)
                     .for_each(|(top, key)| *top = key);
@@ -161,7 +158,7 @@ impl<K: LineKey, const B: usize> LineTree<K, B> {
     pub fn bytes(&self) -> usize {
         let lines: usize = self.levels.iter().map(Vec::capacity).sum();
         let lines = lines + self.leaves.capacity();
-        size_of::<[K; TOP]>() + lines * size_of::<Line<K, B>>()
+        size_of::<[K; T]>() + lines * size_of::<Line<K, B>>()
     }
 }
 

@@ -23,14 +23,17 @@ pub struct SearchTree {
 
 #[derive(Debug)]
 enum Keys {
-    Narrow(LineTree<u32, 16>),
-    Wide(LineTree<u64, 8>),
+    Narrow(LineTree<u32, 16, 1024>),
+    Wide(LineTree<u64, 8, 256>),
 }
 
 /// The half of a pair that is the row.
 const LOW: u64 = u32::MAX as u64;
 
 impl SearchTree {
+    /// More than a tree of one key takes.
+    pub(super) const LEAST_BYTES: usize = 1 << 13;
+
     /// A tree of keys, each of which belongs to the id that is the number of its row.
     ///
     /// Returns `None` if a key stands there twice, or there is no key.
@@ -96,9 +99,9 @@ impl SearchTree {
         }
     }
 
-    fn find_in<K: LineKey, const B: usize>(
+    fn find_in<K: LineKey, const B: usize, const T: usize>(
         &self,
-        tree: &LineTree<K, B>,
+        tree: &LineTree<K, B, T>,
         keys: &[u64],
         found: &mut [u64],
     ) {

@@ -291,7 +291,7 @@ pub(super) fn written_type(element: &Element, column: &str) -> Option<DataType> 
         Element::Edges(info, ends) => type_of(info.properties(), column).or_else(|| {
             let ids = [&ends.source, &ends.destination];
             let is_id = |end: &&End| matches!(end, End::Id(id) if id == column);
-            ids.iter().any(|end| is_id(end)).then_some(DataType::Int64)
+            ids.iter().any(is_id).then_some(DataType::Int64)
         }),
     }
 }

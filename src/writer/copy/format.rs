@@ -1,6 +1,6 @@
 //! Graphs as a file format that `COPY` can write.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -43,10 +43,14 @@ impl FileFormatFactory for GraphArFormatFactory {
     fn create(
         &self,
         _state: &dyn Session,
-        options: &HashMap<String, String>,
+        // The type that the trait asks for.
+        #[allow(clippy::disallowed_types)] options: &std::collections::HashMap<String, String>,
     ) -> Result<Arc<dyn FileFormat>> {
+        let options = options
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()));
         Ok(Arc::new(GraphArFormat {
-            options: options.clone(),
+            options: options.collect(),
         }))
     }
 
@@ -58,7 +62,7 @@ impl FileFormatFactory for GraphArFormatFactory {
 /// Writes only: archives are read by `CREATE EXTERNAL TABLE`, which knows where their files are.
 #[derive(Debug, Default)]
 struct GraphArFormat {
-    options: HashMap<String, String>,
+    options: BTreeMap<String, String>,
 }
 
 #[async_trait]

@@ -1,6 +1,6 @@
 //! The options of a `COPY`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use datafusion::common::{config_err, plan_err};
 use datafusion::error::Result;
@@ -51,7 +51,7 @@ impl Options {
     ///
     /// # Errors
     /// If one is not known.
-    pub(super) fn try_new(given: &HashMap<String, String>) -> Result<Self> {
+    pub(super) fn try_new(given: &BTreeMap<String, String>) -> Result<Self> {
         let mut options = BTreeMap::new();
         for (key, value) in given {
             let key = key.strip_prefix("format.").unwrap_or(key).to_lowercase();

@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::arrow::error::ArrowError;
 
 use super::column;
-use crate::key_index::{KeyError, KeyIndex, KeyIndexBuilder};
+use crate::graph::key_index::{KeyError, KeyIndex, KeyIndexBuilder};
 
 fn error(columns: &[ArrayRef]) -> String {
     KeyIndex::try_new(columns).unwrap_err().to_string()

@@ -8,7 +8,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 
 use super::{column, ids, strategy};
-use crate::key_index::{ABSENT, KeyIndex, KeyIndexBuilder, SearchTree};
+use crate::graph::key_index::{ABSENT, KeyIndex, KeyIndexBuilder, SearchTree};
 
 fn int64(keys: &[i64]) -> [ArrayRef; 1] {
     column(Int64Array::from(keys.to_vec()))

@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::column;
-use crate::key_index::{ABSENT, FoundIds, KeyError, KeyIndex, KeyIndexBuilder, SearchTree};
+use crate::graph::key_index::{ABSENT, FoundIds, KeyError, KeyIndex, KeyIndexBuilder, SearchTree};
 
 /// The ids of keys, or the rows of the first key that stands there twice.
 fn model<K: Ord + Clone>(keys: &[K]) -> Result<BTreeMap<K, u64>, (u64, u64)> {
@@ -40,6 +40,7 @@ fn compare<K: Ord + Clone + std::fmt::Debug>(
         builder.push(&arrays(&keys)).unwrap();
     }
     prop_assert_eq!(builder.rows(), keys.len() as u64);
+    let most = builder.bytes() + builder.finish_bytes();
     let (index, ids) = match (builder.finish(), model(keys)) {
         (Ok(index), Ok(ids)) => (index, ids),
         (Err(KeyError::Duplicate { first, second, .. }), Err(expected)) => {
@@ -48,6 +49,7 @@ fn compare<K: Ord + Clone + std::fmt::Debug>(
         }
         (found, expected) => panic!("{found:?} {expected:?}"),
     };
+    prop_assert!(index.bytes() <= most);
     let all: Vec<_> = keys.iter().cloned().map(Some).collect();
     for wanted in [wanted, &all] {
         let found = look_up(&index, wanted);

@@ -8,7 +8,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 
 use super::{column, ids, strategy};
-use crate::key_index::{ABSENT, KeyIndex, KeyIndexBuilder};
+use crate::graph::key_index::{ABSENT, KeyIndex, KeyIndexBuilder};
 
 #[test]
 fn strings_of_all_layouts_are_found() {
