@@ -24,7 +24,7 @@ use super::key_types::KeyTypes;
 /// ```
 /// # use std::sync::Arc;
 /// # use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array};
-/// # use keys::key_index::{ABSENT, KeyError, KeyIndex};
+/// # use datafusion_graphar::graph::{ABSENT, KeyError, KeyIndex};
 /// # fn main() -> Result<(), KeyError> {
 /// let keys: ArrayRef = Arc::new(Int64Array::from(vec![70, 10, 40]));
 /// let index = KeyIndex::try_new(&[keys])?;

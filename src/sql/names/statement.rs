@@ -5,10 +5,11 @@ use std::slice;
 use datafusion::common::Result;
 use datafusion::sql::parser::{CopyToSource, Statement};
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Delete, FromTable, Insert, ObjectType, Statement as SqlStatement,
-    TableObject, Update, UpdateTableFromKind,
+    Assignment, AssignmentTarget, Delete, FromTable, Ident, Insert, ObjectName, ObjectType,
+    Statement as SqlStatement, TableObject, Update, UpdateTableFromKind,
 };
 
+use crate::format::{LABELS, VERTEX_ID};
 use crate::sql::names::scope::Scope;
 use crate::sql::names::walk::Walker;
 
@@ -65,6 +66,7 @@ impl Walker<'_> {
     }
 
     fn insert(&mut self, insert: &mut Insert) -> Result<()> {
+        let mut table = None;
         if let TableObject::TableName(name) = &mut insert.table {
             let (_, columns) = self.table(name)?;
             self.scopes.push(Scope::of_result(&columns));
@@ -73,11 +75,17 @@ impl Walker<'_> {
                 .iter_mut()
                 .try_for_each(|column| self.column_name(column))?;
             self.leave();
+            table = columns;
         }
-        match &mut insert.source {
-            Some(source) => self.query(source).map(|_| ()),
-            None => Ok(()),
+        let given = match &mut insert.source {
+            Some(source) => self.query(source)?,
+            None => None,
+        };
+        if let (Some(table), true) = (table, insert.columns.is_empty()) {
+            let given = given.map(|columns| columns.len());
+            insert.columns = inserted(table, given).into_iter().map(column).collect();
         }
+        Ok(())
     }
 
     fn update(&mut self, update: &mut Update) -> Result<()> {
@@ -110,4 +118,22 @@ impl Walker<'_> {
         self.leave();
         Ok(())
     }
+}
+
+/// The columns that an `INSERT` without a list of them fills in a table of vertices, whose ids come by themselves: all but the
+/// id, and but the labels if the rows have one column less. None for other tables, and for rows that give every column.
+fn inserted(table: Vec<String>, given: Option<usize>) -> Vec<String> {
+    if given == Some(table.len()) || !table.iter().any(|name| name == VERTEX_ID) {
+        return vec![];
+    }
+    let mut columns = table;
+    columns.retain(|name| name != VERTEX_ID);
+    if given.is_some_and(|given| given < columns.len()) {
+        columns.retain(|name| name != LABELS);
+    }
+    columns
+}
+
+fn column(name: String) -> ObjectName {
+    ObjectName::from(Ident::with_quote('"', name))
 }

@@ -1,6 +1,7 @@
 //! `INSERT` into vertex types and edge triplets.
 
 use datafusion_graphar::session::SessionContextExt;
+use datafusion_graphar::sql::sql_with_names;
 
 use super::*;
 use crate::fixture::{error, rows, value};
@@ -149,4 +150,22 @@ async fn labels_are_appended() {
     let sql = "SELECT n, _labels FROM g.q ORDER BY n";
     assert_eq!(rows(&ctx, sql).await, expected);
     assert_eq!(rows(&reopened(&store).await, sql).await, expected);
+}
+
+#[tokio::test]
+async fn without_a_list_of_columns_the_ids_come_by_themselves() {
+    let (_, ctx) = graph().await;
+    for sql in [
+        "INSERT INTO g.person SELECT 40, 'd', 3.0",
+        "INSERT INTO g.Person VALUES (50, 'e', NULL), (60, NULL, 4.0)",
+        "INSERT INTO g.person_knows_person SELECT 9, 5, 3",
+    ] {
+        let frame = sql_with_names(&ctx, sql).await.unwrap();
+        frame.collect().await.unwrap();
+    }
+    assert_eq!(
+        persons(&ctx).await[3..],
+        ["3 40 d 3.0", "4 50 e NULL", "5 60 NULL 4.0"]
+    );
+    assert_eq!(edges(&ctx).await.last().unwrap(), "5 3 9");
 }

@@ -240,3 +240,30 @@ async fn plans_name_the_sink_and_planning_writes_nothing() {
     let ctx = session(&store, &How::default());
     assert!(ctx.register_graph("g", GRAPH).await.is_err());
 }
+
+#[tokio::test]
+async fn tables_are_exported_to_ordinary_files() {
+    let (store, ctx) = empty();
+    write_persons(&ctx, "(1, 'a', 0.5), (2, NULL, 1.5)").await;
+    let ctx = {
+        drop(ctx);
+        reopened(&store).await
+    };
+    for format in ["parquet", "csv", "json", "arrow"] {
+        let file = format!("memory://t/out/person.{format}");
+        rows(
+            &ctx,
+            &format!("COPY g.person TO '{file}' STORED AS {format}"),
+        )
+        .await;
+        let table =
+            format!("CREATE EXTERNAL TABLE {format}_copy STORED AS {format} LOCATION '{file}'");
+        rows(&ctx, &table).await;
+        let sql = format!("SELECT _vertex_id, id, name, score FROM {format}_copy ORDER BY id");
+        assert_eq!(
+            rows(&ctx, &sql).await,
+            ["0 1 a 0.5", "1 2 NULL 1.5"],
+            "{format}"
+        );
+    }
+}
