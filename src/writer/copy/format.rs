@@ -1,6 +1,9 @@
 //! Graphs as a file format that `COPY` can write.
 
 use std::collections::BTreeMap;
+// The type that the engine's trait asks for.
+#[allow(clippy::disallowed_types)]
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -39,12 +42,12 @@ impl GetExt for GraphArFormatFactory {
     }
 }
 
+#[allow(clippy::disallowed_types)]
 impl FileFormatFactory for GraphArFormatFactory {
     fn create(
         &self,
         _state: &dyn Session,
-        // The type that the trait asks for.
-        #[allow(clippy::disallowed_types)] options: &std::collections::HashMap<String, String>,
+        options: &HashMap<String, String>,
     ) -> Result<Arc<dyn FileFormat>> {
         let options = options
             .iter()
