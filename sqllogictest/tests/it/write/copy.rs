@@ -1,5 +1,6 @@
 //! `COPY` of vertex types and edge triplets.
 
+use datafusion::common::runtime::SpawnedTask;
 use datafusion_graphar::format::FileType;
 use datafusion_graphar::session::SessionContextExt;
 
@@ -204,7 +205,7 @@ async fn a_hundred_writers_of_one_graph_lose_nothing() {
     let store = Arc::new(InMemory::new());
     let writers = (0..100).map(|i| {
         let ctx = session(&store, &How::default());
-        tokio::spawn(async move {
+        SpawnedTask::spawn(async move {
             let statement = copy(
                 &format!("SELECT {i} AS x"),
                 &format!("'vertex' 't{i}', 'key' 'x'"),
@@ -213,7 +214,7 @@ async fn a_hundred_writers_of_one_graph_lose_nothing() {
         })
     });
     for writer in writers.collect::<Vec<_>>() {
-        writer.await.unwrap();
+        writer.join().await.unwrap();
     }
     let ctx = reopened(&store).await;
     assert_eq!(value(&ctx, "SELECT count(*) FROM g").await, "100");

@@ -1,6 +1,7 @@
 //! A write that ends at any point leaves the old graph or the new one.
 
 use datafusion::common::Result;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion_graphar::session::SessionContextExt;
 use futures::TryStreamExt;
 use object_store::ObjectStoreExt;
@@ -128,7 +129,7 @@ async fn of_two_writers_of_one_type_one_wins_and_the_other_says_so() {
     let writers: Vec<_> = (0..20)
         .map(|i| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move {
+            SpawnedTask::spawn(async move {
                 let sql = copy(&format!("SELECT {i} AS x"), "'vertex' 't', 'key' 'x'");
                 run(store, false, &sql).await.map(|_| i)
             })
@@ -136,7 +137,7 @@ async fn of_two_writers_of_one_type_one_wins_and_the_other_says_so() {
         .collect();
     let mut won = vec![];
     for writer in writers {
-        match writer.await.unwrap() {
+        match writer.join().await.unwrap() {
             Ok(number) => won.push(number.to_string()),
             Err(error) => assert!(error.to_string().contains("another writer"), "{error}"),
         }
