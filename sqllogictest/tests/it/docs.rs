@@ -57,6 +57,12 @@ fn statements(text: &str) -> Vec<(usize, String)> {
 #[tokio::test]
 async fn every_sql_block_runs() {
     let root = root();
+    for folder in ["readme", "writing"] {
+        let scratch = root.join("sqllogictest/test_files/scratch").join(folder);
+        if scratch.exists() {
+            fs::remove_dir_all(scratch).unwrap();
+        }
+    }
     let mut files = vec![root.join("README.md")];
     markdown(&root.join("docs"), &mut files);
     let mut count = 0;

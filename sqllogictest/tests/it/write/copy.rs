@@ -250,7 +250,7 @@ async fn tables_are_exported_to_ordinary_files() {
         drop(ctx);
         reopened(&store).await
     };
-    for format in ["parquet", "csv", "json", "arrow"] {
+    for format in ["parquet", "csv", "json"] {
         let file = format!("memory://t/out/person.{format}");
         rows(
             &ctx,
