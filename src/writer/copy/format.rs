@@ -41,11 +41,12 @@ impl GetExt for GraphArFormatFactory {
 }
 
 impl FileFormatFactory for GraphArFormatFactory {
+    // The type that the trait asks for.
+    #[allow(clippy::disallowed_types)]
     fn create(
         &self,
         _state: &dyn Session,
-        // The type that the trait asks for.
-        #[allow(clippy::disallowed_types)] options: &std::collections::HashMap<String, String>,
+        options: &std::collections::HashMap<String, String>,
     ) -> Result<Arc<dyn FileFormat>> {
         let options = options
             .iter()

@@ -1,6 +1,7 @@
 //! Rows that cannot be written: they fail, are left out, or go to a file.
 
 use datafusion::arrow::array::ArrayRef;
+use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion_graphar::format::FileType;
 use datafusion_graphar::storage::{Location, Stores};
@@ -187,6 +188,31 @@ async fn many_rejected_rows_are_streamed() {
 }
 
 #[tokio::test]
+async fn rejected_rows_and_keys_are_charged_to_the_memory_pool() {
+    let (_, ctx) = empty();
+    let stores = Stores::new(ctx.runtime_env());
+    let file = Location::parse(&format!("memory://t/{FILE}"), &stores).unwrap();
+    for (limit, on_error, consumer) in [
+        (1 << 10, OnError::Skip, "graphar keys"),
+        (100 << 10, OnError::Reject(file), "graphar rejected rows"),
+    ] {
+        let options = WriteOptions {
+            pool: Arc::new(GreedyMemoryPool::new(limit)),
+            on_error,
+            ..WriteOptions::default()
+        };
+        let mut writer = GraphWriter::open(GRAPH, &stores, options).await.unwrap();
+        let rows = batch(vec![("id", ints((0..8192).map(|row| row % 100)))]);
+        let schema = rows.schema();
+        let rows = stream::iter((0..64).map(move |_| Ok(rows.slice(0, 128))));
+        let rows = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
+        let info = person_info(1 << 10, FileType::Parquet);
+        let message = writer.write_vertex_stream(info, rows).await.unwrap_err();
+        assert!(message.to_string().contains(consumer), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn totals_are_metrics() {
     let (_, ctx) = empty();
     let query = "SELECT * FROM (VALUES (1), (1), (NULL), (2)) t(id)";
@@ -319,7 +345,7 @@ async fn writers_append_without_bad_rows_and_give_the_totals() {
 }
 
 #[tokio::test]
-async fn a_file_takes_the_rows_of_one_type_and_only_if_the_graph_changes() {
+async fn a_file_takes_the_rows_of_one_type_if_the_graph_changes() {
     let store = Arc::new(InMemory::new());
     let ctx = session(&store, &How::default());
     let stores = Stores::new(ctx.runtime_env());
@@ -327,7 +353,9 @@ async fn a_file_takes_the_rows_of_one_type_and_only_if_the_graph_changes() {
         on_error: OnError::Reject(Location::parse(&format!("memory://t/{FILE}"), &stores).unwrap()),
         ..WriteOptions::default()
     };
-    let mut writer = GraphWriter::open(GRAPH, &stores, options).await.unwrap();
+    let mut writer = GraphWriter::open(GRAPH, &stores, options.clone())
+        .await
+        .unwrap();
     let twice = || {
         let rows = batch(vec![("id", ints([1, 1]))]);
         let schema = rows.schema();
@@ -353,5 +381,22 @@ async fn a_file_takes_the_rows_of_one_type_and_only_if_the_graph_changes() {
     );
     assert_eq!(file(&store).await, None);
     drop(writer);
+    assert_eq!(file(&store).await, None);
+
+    // Of two writers of one type the second fails, and takes its file back.
+    let info = || person_info(2, FileType::Parquet);
+    let mut writers = vec![];
+    for _ in 0..2 {
+        let mut writer = GraphWriter::open(GRAPH, &stores, options.clone())
+            .await
+            .unwrap();
+        writer.write_vertex_stream(info(), twice()).await.unwrap();
+        writers.push(writer);
+    }
+    let second = writers.pop().unwrap();
+    writers.pop().unwrap().commit().await.unwrap();
+    assert!(file(&store).await.is_some());
+    let message = second.commit().await.unwrap_err().to_string();
+    assert!(message.contains("another writer"), "{message}");
     assert_eq!(file(&store).await, None);
 }
