@@ -6,4 +6,4 @@ mod key_index;
 
 pub use adjacency::Adjacency;
 pub use direction::Direction;
-pub use key_index::{ABSENT, FoundIds, KeyError, KeyIndex, KeyIndexBuilder, SearchTree};
+pub use key_index::{ABSENT, FoundIds, KeyError, KeyIndex, KeyIndexBuilder, KeySet, SearchTree};

@@ -19,6 +19,7 @@ use super::graph_writer::{GraphWriter, Written, labels_position};
 use super::ids::Ids;
 use super::keys::UniqueKeys;
 use super::output::length;
+use super::row_filter::{EdgeColumns, VertexFilter};
 use super::stored::{StoredEdges, StoredVertices};
 use super::vertex_sink::VertexSink;
 use crate::error::{GraphArError, Result};
@@ -47,8 +48,12 @@ impl GraphWriter {
         let mut sink = VertexSink::try_new(&file, &info, &schema, has_labels, full * size)?;
         self.copy_chunks(&stored, &info.prefix.clone().unwrap_or_default(), full)
             .await?;
+        let mut filter = VertexFilter::open(&info, &schema, self.options(), Some(&stored)).await?;
         let keys = UniqueKeys::try_new(&info, &schema, self.options())?;
-        let (mut rows, keys) = keys.watch(rows);
+        let (mut rows, keys) = match filter {
+            None => keys.watch(rows),
+            Some(_) => (rows, keys),
+        };
         let mut files = self.chunk_files();
         let rest = stored.count - full * size;
         if rest > 0 {
@@ -60,7 +65,10 @@ impl GraphWriter {
             sink.push_stored(&mut files, &columns, length(rest)).await?;
         }
         let reservation = MemoryConsumer::new("graphar vertices").register(&self.options().pool);
-        while let Some(batch) = rows.try_next().await? {
+        while let Some(mut batch) = rows.try_next().await? {
+            if let Some(filter) = &mut filter {
+                batch = filter.apply(batch).await?;
+            }
             let labels = labels.map(|column| batch.column(column).as_list::<i32>());
             if !has_labels && labels.is_some_and(|labels| !labels.values().is_empty()) {
                 return Err(GraphArError::Unsupported {
@@ -75,13 +83,16 @@ impl GraphWriter {
             sink.push(&mut files, &batch, labels).await?;
             reservation.try_resize(sink.bytes())?;
         }
-        keys.finish(Some(&stored)).await?;
+        if filter.is_none() {
+            keys.finish(Some(&stored)).await?;
+        }
+        let skipped = self.end_rejects(filter.map(|filter| filter.rejects))?;
         let mut written = self.end_vertices(file, text, &info, sink, files).await?;
         for edges in self.edges_of(vertex_type).await? {
             self.extend_edges(&edges, vertex_type, written.rows).await?;
         }
         written.rows -= stored.count;
-        Ok(written)
+        Ok(Written { skipped, ..written })
     }
 
     /// Copies chunks that stay as they are.
@@ -195,7 +206,8 @@ impl GraphWriter {
         let info = plain_groups(&stored)?;
         let (file, text, info, vertices) = self.begin_edges(info).await?;
         let mut sink = EdgeSink::try_new(&file, &info, vertices, &rows.schema())?;
-        let reservation = self.collect_edges(&mut sink, &info, ends, rows).await?;
+        let ends = EdgeColumns::ids(ends, &rows.schema());
+        let (reservation, skipped) = self.collect_edges(&mut sink, &info, &ends, rows).await?;
         let schema = Arc::clone(sink.properties_schema());
         let new = Arc::new(sink.collected()?);
         let count = new.len();
@@ -242,6 +254,7 @@ impl GraphWriter {
             rows: count as u64,
             files,
             bytes,
+            skipped,
         })
     }
 }

@@ -152,6 +152,11 @@ impl<'a> EdgeSink<'a> {
         })
     }
 
+    /// Numbers of vertices of the source's and of the destination's type.
+    pub(super) fn vertices(&self) -> (u64, u64) {
+        self.vertices
+    }
+
     /// Vertices of the larger type.
     pub(super) fn most_vertices(&self) -> u64 {
         self.vertices.0.max(self.vertices.1)

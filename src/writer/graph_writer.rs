@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use datafusion::arrow::array::{Array, AsArray, Int64Array, ListArray, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Int64Type, Schema};
+use datafusion::arrow::array::{AsArray, Int64Array, ListArray, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{
-    MemoryConsumer, MemoryPool, MemoryReservation, UnboundedMemoryPool,
-};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, UnboundedMemoryPool};
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 use object_store::path::Path;
@@ -22,6 +20,9 @@ use super::edge_sink::EdgeSink;
 use super::keys::UniqueKeys;
 use super::output::{Folders, Output, length};
 use super::payload::EncodeOptions;
+use super::reject_file::{RejectFile, finish_all, remove_all};
+use super::rejects::{OnError, Skipped};
+use super::row_filter::{EdgeColumns, VertexFilter};
 use super::stored::{StoredEdges, StoredVertices};
 use super::target::{Change, Lock, Target, local_path};
 use super::vertex_sink::VertexSink;
@@ -41,6 +42,8 @@ pub struct WriteOptions {
     pub parallel: usize,
     /// Where memory that grows with the rows is accounted for.
     pub pool: Arc<dyn MemoryPool>,
+    /// What becomes of rows of streams that cannot be written.
+    pub on_error: OnError,
 }
 
 impl Default for WriteOptions {
@@ -50,12 +53,13 @@ impl Default for WriteOptions {
             encode: EncodeOptions::default(),
             parallel: std::thread::available_parallelism().map_or(1, usize::from),
             pool: Arc::new(UnboundedMemoryPool::default()),
+            on_error: OnError::Fail,
         }
     }
 }
 
 /// What was written of an element type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
     /// Vertices or edges.
     pub rows: u64,
@@ -63,6 +67,8 @@ pub struct Written {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Rows that were left out; none unless [`OnError`] says so.
+    pub skipped: Skipped,
 }
 
 /// Writes element types of a graph, from streams of rows or rows in memory.
@@ -81,15 +87,17 @@ pub struct Written {
 pub struct GraphWriter {
     data: Arc<Output>,
     infos: Output,
-    options: WriteOptions,
+    pub(super) options: WriteOptions,
     graph: String,
     /// The graph that is changed; `None` for an archive that is new as a whole.
-    target: Option<Target>,
+    pub(super) target: Option<Target>,
     locks: Vec<Lock>,
     folders: Folders,
     vertices: Vec<Vertices>,
     edges: Vec<Edges>,
     change: Change,
+    /// Files of rows that were left out, to be finished.
+    pub(super) rejected: Vec<RejectFile>,
     /// Local files that go if there is no commit.
     staged: Vec<PathBuf>,
 }
@@ -138,6 +146,7 @@ impl GraphWriter {
             vertices: vec![],
             edges: vec![],
             change: Change::default(),
+            rejected: vec![],
             staged: vec![],
         }
     }
@@ -175,6 +184,7 @@ impl GraphWriter {
             vertices: vec![],
             edges: vec![],
             change: Change::default(),
+            rejected: vec![],
             staged: vec![],
         })
     }
@@ -220,17 +230,26 @@ impl GraphWriter {
         let schema = rows.schema();
         let labels = labels_position(&info, &schema)?;
         let mut sink = VertexSink::try_new(&file, &info, &schema, labels.is_some(), 0)?;
+        let mut filter = VertexFilter::open(&info, &schema, &self.options, None).await?;
         let keys = UniqueKeys::try_new(&info, &schema, &self.options)?;
-        let (mut rows, keys) = keys.watch(rows);
+        let (mut rows, keys) = match filter {
+            None => keys.watch(rows),
+            Some(_) => (rows, keys),
+        };
         let mut files = self.chunk_files();
         let reservation = MemoryConsumer::new("graphar vertices").register(&self.options.pool);
-        while let Some(batch) = rows.try_next().await? {
+        while let Some(mut batch) = rows.try_next().await? {
+            if let Some(filter) = &mut filter {
+                batch = filter.apply(batch).await?;
+            }
             let labels = labels.map(|column| batch.column(column).as_list::<i32>());
             sink.push(&mut files, &batch, labels).await?;
             reservation.try_resize(sink.bytes())?;
         }
         keys.finish(None).await?;
-        Ok(self.end_vertices(file, text, &info, sink, files).await?)
+        let skipped = self.end_rejects(filter.map(|filter| filter.rejects))?;
+        let written = self.end_vertices(file, text, &info, sink, files).await?;
+        Ok(Written { skipped, ..written })
     }
 
     /// Writes an edge triplet in every layout that the info lists; row `r` of the properties
@@ -269,37 +288,8 @@ impl GraphWriter {
         ends: [usize; 2],
         rows: SendableRecordBatchStream,
     ) -> DataFusionResult<Written> {
-        let (file, text, info, vertices) = self.begin_edges(info).await?;
-        let mut sink = EdgeSink::try_new(&file, &info, vertices, &rows.schema())?;
-        let _reservation = self.collect_edges(&mut sink, &info, ends, rows).await?;
-        Ok(self.end_edges(&file, text, &info, sink).await?)
-    }
-
-    /// Takes edges in. Gives the memory that they and their order need.
-    pub(super) async fn collect_edges(
-        &self,
-        sink: &mut EdgeSink<'_>,
-        info: &EdgeInfo,
-        ends: [usize; 2],
-        mut rows: SendableRecordBatchStream,
-    ) -> DataFusionResult<MemoryReservation> {
-        let reservation = MemoryConsumer::new("graphar edges").register(&self.options.pool);
-        // Where each vertex's edges begin, and where the next one goes.
-        let vertices = length(sink.most_vertices());
-        reservation.try_grow(vertices.saturating_mul(2 * size_of::<u32>()))?;
-        while let Some(batch) = rows.try_next().await? {
-            let own = batch.num_rows() * sink.bytes_per_edge();
-            reservation.try_grow(own + batch.get_array_memory_size())?;
-            let end = |column: usize| {
-                let ids = batch.column(column).as_primitive_opt::<Int64Type>();
-                ids.ok_or_else(|| {
-                    let found = batch.column(column).data_type().to_string();
-                    bad_input(&info.key(), "ends", "64-bit integers", found)
-                })
-            };
-            sink.push(end(ends[0])?, end(ends[1])?, &batch)?;
-        }
-        Ok(reservation)
+        let ends = EdgeColumns::ids(ends, &rows.schema());
+        self.write_edge_rows(info, &ends, rows).await
     }
 
     /// Writes the info files, the graph info last, and gives the latter's path inside the store:
@@ -316,7 +306,14 @@ impl GraphWriter {
             self.infos.put(file, Bytes::from(text.clone())).await?;
         }
         if let Some(target) = &self.target {
-            target.publish(&self.change).await?;
+            let done = match finish_all(&mut self.rejected).await {
+                Ok(()) => target.publish(&self.change).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = done {
+                remove_all(&self.rejected).await;
+                return Err(error);
+            }
             self.staged.clear();
             return target.file.object_path();
         }
@@ -330,6 +327,7 @@ impl GraphWriter {
             ..GraphInfo::default()
         };
         let text = graph.to_yaml()?;
+        finish_all(&mut self.rejected).await?;
         self.infos.put(&graph_file, Bytes::from(text)).await
     }
 
@@ -511,6 +509,7 @@ impl GraphWriter {
             rows,
             files: count,
             bytes,
+            skipped: Skipped::default(),
         })
     }
 
@@ -546,7 +545,7 @@ impl GraphWriter {
         Ok((file, text, info, (source, destination)))
     }
 
-    async fn end_edges(
+    pub(super) async fn end_edges(
         &mut self,
         file: &str,
         text: String,
@@ -561,6 +560,7 @@ impl GraphWriter {
             rows,
             files: count,
             bytes,
+            skipped: Skipped::default(),
         })
     }
 

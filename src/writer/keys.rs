@@ -119,14 +119,14 @@ fn builder(owner: &str, types: impl Iterator<Item = DataType>) -> GraphArResult<
     KeyIndexBuilder::try_new(&types).map_err(|e| key_error(owner, e))
 }
 
-fn project(batch: &RecordBatch, columns: &[usize]) -> Vec<ArrayRef> {
+pub(super) fn project(batch: &RecordBatch, columns: &[usize]) -> Vec<ArrayRef> {
     let columns = columns
         .iter()
         .map(|column| Arc::clone(batch.column(*column)));
     columns.collect()
 }
 
-fn key_error(owner: &str, error: KeyError) -> GraphArError {
+pub(super) fn key_error(owner: &str, error: KeyError) -> GraphArError {
     match error {
         KeyError::Null { row } => bad_input(
             owner,
@@ -225,6 +225,24 @@ impl KeyEnd {
         })
     }
 
+    /// The columns that hold the key.
+    pub(super) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The internal ids of the keys in these rows; null where a key is, or where no vertex has it.
+    ///
+    /// # Errors
+    /// If the columns do not have the types of the key.
+    pub(super) fn ids_or_null(&self, rows: &RecordBatch) -> GraphArResult<Int64Array> {
+        let found = self.index.ids(&project(rows, &self.columns));
+        let found = found.map_err(|e| key_error(&self.owner, e))?;
+        let ids = found.ids().iter();
+        Ok(ids
+            .map(|id| (*id != ABSENT).then(|| id.cast_signed()))
+            .collect())
+    }
+
     /// A name for the column of ids, which no property has.
     pub(super) fn name(&self) -> String {
         format!("_graphar_{}", self.end)
@@ -266,7 +284,7 @@ fn positions(columns: &[String], rows: &Schema) -> Result<Vec<usize>> {
 }
 
 /// A key as text.
-fn text(columns: &[ArrayRef], row: usize) -> String {
+pub(super) fn text(columns: &[ArrayRef], row: usize) -> String {
     let values = columns.iter().map(|column| {
         let value = ScalarValue::try_from_array(column, row);
         value.map_or_else(|error| error.to_string(), |value| value.to_string())

@@ -12,6 +12,7 @@ mod chunk_files;
 mod columns;
 mod copy;
 mod edge_order;
+mod edge_rows;
 mod edge_sink;
 mod graph_writer;
 mod ids;
@@ -19,6 +20,9 @@ mod keys;
 mod labels;
 mod output;
 pub mod payload;
+mod reject_file;
+mod rejects;
+mod row_filter;
 mod stored;
 mod target;
 #[cfg(test)]
@@ -27,3 +31,4 @@ mod vertex_sink;
 
 pub use copy::{Adapter, GraphArFormatFactory, GraphArSink, property_of};
 pub use graph_writer::{GraphWriter, WriteOptions, Written};
+pub use rejects::{OnError, Skipped, SkippedRow};

@@ -25,6 +25,7 @@ use super::element::Element;
 use super::options::Options;
 use super::sink::GraphArSink;
 use super::unread::Unread;
+use crate::storage::Stores;
 
 /// The word behind `STORED AS`, as DataFusion keeps it.
 const NAME: &str = "graphar";
@@ -124,10 +125,12 @@ impl FileFormat for GraphArFormat {
         }
         let mut options = Options::try_new(&self.options)?;
         let encode = options.take_encoding()?;
+        let on_error = options.take_on_error(&Stores::new(Arc::clone(state.runtime_env())))?;
         let schema = input.schema();
         let element = Element::try_new(options, &schema)?;
         let runtime = Arc::clone(state.runtime_env());
         let sink = GraphArSink::new(conf.original_url, element, encode, &schema, runtime);
+        let sink = sink.with_on_error(on_error);
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 

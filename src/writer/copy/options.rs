@@ -7,6 +7,8 @@ use datafusion::error::Result;
 use datafusion::parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 
 use crate::format::{AdjListType, FileType};
+use crate::storage::{Location, Stores};
+use crate::writer::OnError;
 use crate::writer::payload::EncodeOptions;
 
 /// Vertices of a chunk. The largest power of two with which the C++ library looks up neighbours: it reads at most
@@ -17,7 +19,7 @@ pub(super) const VERTEX_CHUNK_SIZE: u64 = 1 << 16;
 pub(super) const EDGE_CHUNK_SIZE: u64 = 1 << 22;
 
 /// All options, for messages.
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 24] = [
     "vertex",
     "edge",
     "source",
@@ -40,6 +42,8 @@ const KNOWN: [&str; 22] = [
     "page_rows",
     "page_size",
     "row_group_rows",
+    "on_error",
+    "reject_file",
 ];
 
 /// The options as they were given, by name. Every one that is read is taken out.
@@ -151,6 +155,25 @@ impl Options {
         }
         encode.row_group_rows = self.take_number("row_group_rows")?.map(size);
         Ok(encode)
+    }
+
+    /// What becomes of bad rows.
+    pub(super) fn take_on_error(&mut self, stores: &Stores) -> Result<OnError> {
+        let kind = self.take("on_error").map(|kind| kind.trim().to_lowercase());
+        match (kind.as_deref(), self.take("reject_file")) {
+            (None | Some("fail"), None) => Ok(OnError::Fail),
+            (Some("skip"), None) => Ok(OnError::Skip),
+            (Some("reject"), Some(file)) => Ok(OnError::Reject(Location::parse(&file, stores)?)),
+            (Some("reject"), None) => config_err!(
+                "option 'on_error': reject needs the option 'reject_file', the path or URL of the file that gets the rows"
+            ),
+            (None | Some("fail" | "skip"), Some(_)) => {
+                config_err!("option 'reject_file' goes with 'on_error' 'reject'")
+            }
+            (Some(other), _) => {
+                config_err!("option 'on_error': expected fail, skip or reject, found '{other}'")
+            }
+        }
     }
 
     /// Fails if an option is left that has no meaning for `kind`.

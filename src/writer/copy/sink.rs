@@ -23,7 +23,8 @@ use crate::format::{EdgeInfo, VertexInfo};
 use crate::storage::Stores;
 use crate::writer::keys::KeyEnd;
 use crate::writer::payload::EncodeOptions;
-use crate::writer::{GraphWriter, WriteOptions, Written};
+use crate::writer::row_filter::EdgeColumns;
+use crate::writer::{GraphWriter, OnError, WriteOptions, Written};
 
 /// Writes a vertex type or an edge triplet, and makes it visible at the end.
 ///
@@ -35,6 +36,7 @@ pub struct GraphArSink {
     encode: EncodeOptions,
     adapter: Arc<Adapter>,
     runtime: Arc<RuntimeEnv>,
+    on_error: OnError,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -53,8 +55,14 @@ impl GraphArSink {
             element,
             encode,
             runtime,
+            on_error: OnError::Fail,
             metrics: ExecutionPlanMetricsSet::new(),
         }
+    }
+
+    pub(super) fn with_on_error(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
     }
 
     /// The rows in the types of the format.
@@ -118,19 +126,28 @@ impl GraphArSink {
             place(&ends.source, count)?,
             place(&ends.destination, count + usize::from(source.is_some()))?,
         ];
-        let rows = with_ids(rows, [source, destination]);
-        writer.write_edge_stream(info, positions, rows).await
+        let key = |end: &Option<KeyEnd>| end.iter().flat_map(KeyEnd::columns).copied().collect();
+        let columns = EdgeColumns {
+            ids: positions,
+            keys: [key(&source), key(&destination)],
+            own: count,
+        };
+        let strict = matches!(self.on_error, OnError::Fail);
+        let rows = with_ids(rows, [source, destination], strict);
+        writer.write_edge_rows(info, &columns, rows).await
     }
 }
 
-/// Adds a column of internal ids for each end that is given by a key.
+/// Adds a column of internal ids for each end that is given by a key. A key that no vertex has is an error if
+/// `strict`, and else gives null.
 fn with_ids(
     rows: SendableRecordBatchStream,
     ends: [Option<KeyEnd>; 2],
+    strict: bool,
 ) -> SendableRecordBatchStream {
     let mut fields: Vec<_> = rows.schema().fields().iter().cloned().collect();
     for end in ends.iter().flatten() {
-        fields.push(Arc::new(Field::new(end.name(), DataType::Int64, false)));
+        fields.push(Arc::new(Field::new(end.name(), DataType::Int64, !strict)));
     }
     let schema: SchemaRef = Arc::new(Schema::new(fields));
     let own = Arc::clone(&schema);
@@ -139,7 +156,10 @@ fn with_ids(
         let batch = batch?;
         let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
         for end in ends.iter().flatten() {
-            let ids: Int64Array = end.ids(&batch, first)?;
+            let ids: Int64Array = match strict {
+                true => end.ids(&batch, first)?,
+                false => end.ids_or_null(&batch)?,
+            };
             columns.push(Arc::new(ids));
         }
         first += batch.num_rows() as u64;
@@ -172,6 +192,7 @@ impl DataSink for GraphArSink {
             encode: self.encode.clone(),
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
+            on_error: self.on_error.clone(),
         };
         let stores = Stores::new(Arc::clone(&self.runtime));
         let mut writer = GraphWriter::open(&self.location, &stores, options).await?;
@@ -190,6 +211,8 @@ impl DataSink for GraphArSink {
             let count: Count = MetricBuilder::new(&self.metrics).global_counter(name);
             count.add(usize::try_from(value).unwrap_or(usize::MAX));
         };
+        count("rows_written", written.rows);
+        count("rows_skipped", written.skipped.rows());
         count("files_written", written.files);
         count("bytes_written", written.bytes);
         Ok(written.rows)
@@ -204,6 +227,10 @@ impl DisplayAs for GraphArSink {
             }
             Element::Edges(info, _) => write!(f, "GraphArSink: edges {}", info.key()),
         }?;
-        write!(f, ", {}", self.location)
+        write!(f, ", {}", self.location)?;
+        match self.on_error {
+            OnError::Fail => Ok(()),
+            OnError::Skip | OnError::Reject(_) => write!(f, ", on_error={}", self.on_error),
+        }
     }
 }

@@ -5,6 +5,7 @@ mod copy;
 mod crash;
 mod failing_store;
 mod local;
+mod on_error;
 mod refused;
 mod round_trip;
 
