@@ -4,10 +4,14 @@ mod append;
 mod copy;
 mod crash;
 mod failing_store;
+mod faults;
+mod faults_refused;
 mod local;
 mod on_error;
+mod random;
 mod refused;
 mod round_trip;
+mod upstream;
 
 use std::sync::Arc;
 
@@ -85,4 +89,34 @@ pub async fn edges(ctx: &SessionContext) -> Vec<String> {
         assert_eq!(all.get_or_insert_with(|| found.clone()), &found, "{layout}");
     }
     all.unwrap_or_default()
+}
+
+/// All layouts, as the option names them.
+pub const LAYOUTS: &str = "ordered_by_source,ordered_by_dest,unordered_by_source,unordered_by_dest";
+
+/// One partition and many, batches of one row, of a few and of all.
+pub fn ways() -> Vec<How> {
+    let mut ways = vec![];
+    for partitions in [1, 16] {
+        for batch_size in [1, 3, 8192] {
+            ways.push(How {
+                partitions,
+                batch_size,
+                ..How::default()
+            });
+        }
+    }
+    ways
+}
+
+/// Three of them, where there is more to try.
+pub fn few_ways() -> Vec<How> {
+    let all = ways();
+    [1, 3, 5].map(|way| all[way].clone()).to_vec()
+}
+
+/// Fails if anything is wrong in the files of the graph.
+pub async fn assert_sound(ctx: &SessionContext) {
+    let found = rows(ctx, &format!("SELECT * FROM graph_check('{GRAPH}')")).await;
+    assert!(found.is_empty(), "{found:#?}");
 }
