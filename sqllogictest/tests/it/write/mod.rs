@@ -5,6 +5,7 @@ mod copy;
 mod crash;
 mod failing_store;
 mod faults;
+mod faults_damage;
 mod faults_refused;
 mod local;
 mod on_error;
