@@ -15,13 +15,14 @@ use futures::TryStreamExt;
 
 use super::columns::batch;
 use super::edge_sink::{EdgeSink, Layout, offset_rows};
-use super::graph_writer::{GraphWriter, Written, labels_position};
+use super::graph_writer::{GraphWriter, labels_position};
 use super::ids::Ids;
 use super::keys::UniqueKeys;
 use super::output::length;
 use super::row_filter::{EdgeColumns, VertexFilter};
 use super::stored::{StoredEdges, StoredVertices};
 use super::vertex_sink::VertexSink;
+use super::write_options::Written;
 use crate::error::{GraphArError, Result};
 use crate::format::{AdjListPaths, AlignedBy, EdgeInfo, VertexPaths, chunk_count};
 

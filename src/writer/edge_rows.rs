@@ -6,11 +6,12 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::TryStreamExt;
 
 use super::edge_sink::EdgeSink;
-use super::graph_writer::{GraphWriter, Written};
+use super::graph_writer::GraphWriter;
 use super::output::length;
 use super::reject_file::RejectFile;
 use super::rejects::{OnError, Rejects, Skipped};
 use super::row_filter::{EdgeColumns, EdgeFilter};
+use super::write_options::Written;
 use crate::error::{GraphArError, Result};
 use crate::format::EdgeInfo;
 

@@ -9,67 +9,25 @@ use datafusion::arrow::array::{AsArray, Int64Array, ListArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::memory_pool::MemoryConsumer;
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-use super::chunk_files::ChunkFiles;
 use super::columns::bad_input;
 use super::edge_sink::EdgeSink;
+use super::infos::{check_name, version};
 use super::keys::UniqueKeys;
-use super::output::{Folders, Output, length};
-use super::payload::EncodeOptions;
+use super::output::{Folders, Output};
 use super::reject_file::{RejectFile, finish_all, remove_all};
-use super::rejects::{OnError, Skipped};
 use super::row_filter::{EdgeColumns, VertexFilter};
 use super::stored::{StoredEdges, StoredVertices};
-use super::target::{Change, Lock, Target, local_path};
+use super::target::{Change, Lock, Target};
 use super::vertex_sink::VertexSink;
+use super::write_options::{WriteOptions, Written};
 use crate::error::{GraphArError, Result};
-use crate::format::{
-    AdjacentList, EdgeInfo, GraphInfo, InfoVersion, LABELS, PropertyGroup, VertexInfo, VertexPaths,
-    join_prefix, validate_graph,
-};
+use crate::format::{EdgeInfo, GraphInfo, LABELS, VertexInfo};
 use crate::storage::{Location, Stores};
-
-/// How a writer works.
-#[derive(Debug, Clone)]
-pub struct WriteOptions {
-    /// How Parquet chunks are encoded.
-    pub encode: EncodeOptions,
-    /// Chunks that are encoded at the same time.
-    pub parallel: usize,
-    /// Where memory that grows with the rows is accounted for.
-    pub pool: Arc<dyn MemoryPool>,
-    /// What becomes of rows of streams that cannot be written.
-    pub on_error: OnError,
-}
-
-impl Default for WriteOptions {
-    /// As many chunks at a time as there are processors, and no limit of memory.
-    fn default() -> Self {
-        Self {
-            encode: EncodeOptions::default(),
-            parallel: std::thread::available_parallelism().map_or(1, usize::from),
-            pool: Arc::new(UnboundedMemoryPool::default()),
-            on_error: OnError::Fail,
-        }
-    }
-}
-
-/// What was written of an element type.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Written {
-    /// Vertices or edges.
-    pub rows: u64,
-    /// Chunk files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Rows that were left out; none unless [`OnError`] says so.
-    pub skipped: Skipped,
-}
 
 /// Writes element types of a graph, from streams of rows or rows in memory.
 ///
@@ -85,21 +43,21 @@ pub struct Written {
 /// Infos are written with their prefixes spelled out, each ending in a slash, and with version
 /// `gar/v1` if they name none, as other readers of the format need it.
 pub struct GraphWriter {
-    data: Arc<Output>,
-    infos: Output,
+    pub(super) data: Arc<Output>,
+    pub(super) infos: Output,
     pub(super) options: WriteOptions,
-    graph: String,
+    pub(super) graph: String,
     /// The graph that is changed; `None` for an archive that is new as a whole.
     pub(super) target: Option<Target>,
-    locks: Vec<Lock>,
-    folders: Folders,
-    vertices: Vec<Vertices>,
-    edges: Vec<Edges>,
-    change: Change,
+    pub(super) locks: Vec<Lock>,
+    pub(super) folders: Folders,
+    pub(super) vertices: Vec<Vertices>,
+    pub(super) edges: Vec<Edges>,
+    pub(super) change: Change,
     /// Files of rows that were left out, to be finished.
     pub(super) rejected: Vec<RejectFile>,
     /// Local files that go if there is no commit.
-    staged: Vec<PathBuf>,
+    pub(super) staged: Vec<PathBuf>,
 }
 
 impl Drop for GraphWriter {
@@ -115,19 +73,19 @@ impl Drop for GraphWriter {
 }
 
 /// A vertex type that is written but for its info file.
-struct Vertices {
-    file: String,
-    text: String,
-    info: VertexInfo,
-    rows: u64,
-    has_labels: bool,
+pub(super) struct Vertices {
+    pub(super) file: String,
+    pub(super) text: String,
+    pub(super) info: VertexInfo,
+    pub(super) rows: u64,
+    pub(super) has_labels: bool,
 }
 
 /// An edge triplet that is written but for its info file.
-struct Edges {
-    file: String,
-    text: String,
-    key: String,
+pub(super) struct Edges {
+    pub(super) file: String,
+    pub(super) text: String,
+    pub(super) key: String,
 }
 
 impl GraphWriter {
@@ -432,245 +390,6 @@ impl GraphWriter {
         }
         Ok(edges)
     }
-
-    /// Where chunk and count files go.
-    pub(super) fn data(&self) -> &Output {
-        &self.data
-    }
-
-    pub(super) fn chunk_files(&self) -> ChunkFiles {
-        let WriteOptions {
-            encode, parallel, ..
-        } = &self.options;
-        ChunkFiles::new(Arc::clone(&self.data), encode.clone(), *parallel)
-    }
-
-    /// A name that no other write has, where the graph may be there already.
-    fn fresh(&self, name: &str) -> String {
-        match &self.target {
-            Some(target) => format!("{name}-{}", target.token),
-            None => name.to_owned(),
-        }
-    }
-
-    /// Checks and completes the info of a vertex type. Gives the name of its file, and its text.
-    pub(super) async fn begin_vertices(
-        &mut self,
-        mut info: VertexInfo,
-    ) -> Result<(String, String, VertexInfo)> {
-        let name = info.vertex_type.clone();
-        let file = format!("{}.vertex.yml", self.fresh(&name));
-        check_name(&file, "type", &name)?;
-        check_size(&file, "chunk_size", info.chunk_size)?;
-        if self.vertices.iter().any(|v| v.info.vertex_type == name) {
-            return Err(repeated(&file, "type", &name));
-        }
-        let folder = format!("vertex/{}", self.fresh(&name));
-        info.prefix.take_if(|_| self.target.is_some());
-        info.prefix = Some(spelled_out(info.prefix, format!("{folder}/")));
-        spell_out_groups(&mut info.property_groups);
-        info.version.get_or_insert_with(version);
-        let text = info.to_yaml()?;
-        VertexInfo::from_yaml(&text, &file)?;
-        let named = [(file, info)];
-        check_graph(&named, &[])?;
-        let [(file, info)] = named;
-        self.folders
-            .check_free(&self.data, &file, &vertex_folders(&info))?;
-        self.claim(&folder).await?;
-        Ok((file, text, info))
-    }
-
-    pub(super) async fn end_vertices(
-        &mut self,
-        file: String,
-        text: String,
-        info: &VertexInfo,
-        sink: VertexSink<'_>,
-        mut files: ChunkFiles,
-    ) -> Result<Written> {
-        let has_labels = sink.has_labels();
-        let rows = sink.finish(&mut files).await?;
-        let (count, bytes) = files.finish().await?;
-        let paths = VertexPaths::new(info.prefix.as_deref().unwrap_or_default());
-        self.data.put_count(&paths.vertex_count(), rows).await?;
-        self.folders.take(vertex_folders(info));
-        self.change
-            .vertices
-            .push((info.vertex_type.clone(), file.clone()));
-        self.vertices.push(Vertices {
-            file,
-            text,
-            info: info.clone(),
-            rows,
-            has_labels,
-        });
-        Ok(Written {
-            rows,
-            files: count,
-            bytes,
-            skipped: Skipped::default(),
-        })
-    }
-
-    /// Checks and completes the info of an edge triplet. Gives the name of its file, its text, and the numbers of
-    /// vertices of the types that it joins.
-    pub(super) async fn begin_edges(
-        &mut self,
-        mut info: EdgeInfo,
-    ) -> Result<(String, String, EdgeInfo, (u64, u64))> {
-        let key = info.key();
-        let file = format!("{}.edge.yml", self.fresh(&key));
-        self.check_edge_info(&file, &info)?;
-        let source = (&info.src_type, "src_chunk_size", info.src_chunk_size);
-        let destination = (&info.dst_type, "dst_chunk_size", info.dst_chunk_size);
-        let source = self.vertex_count(&file, source).await?;
-        let destination = self.vertex_count(&file, destination).await?;
-        let folder = format!("edge/{}", self.fresh(&key));
-        info.prefix.take_if(|_| self.target.is_some());
-        info.prefix = Some(spelled_out(info.prefix, format!("{folder}/")));
-        for list in &mut info.adj_lists {
-            list.prefix = Some(spelled_out(list.prefix.take(), format!("{}/", list.layout)));
-        }
-        spell_out_groups(&mut info.property_groups);
-        info.version.get_or_insert_with(version);
-        let text = info.to_yaml()?;
-        EdgeInfo::from_yaml(&text, &file)?;
-        let named = [(file, info)];
-        check_graph(&[], &named)?;
-        let [(file, info)] = named;
-        self.folders
-            .check_free(&self.data, &file, &edge_folders(&info))?;
-        self.claim(&folder).await?;
-        Ok((file, text, info, (source, destination)))
-    }
-
-    pub(super) async fn end_edges(
-        &mut self,
-        file: &str,
-        text: String,
-        info: &EdgeInfo,
-        sink: EdgeSink<'_>,
-    ) -> Result<Written> {
-        let mut files = self.chunk_files();
-        let rows = sink.finish(&self.data, &mut files).await?;
-        let (count, bytes) = files.finish().await?;
-        self.written_edges(file.to_owned(), text, info);
-        Ok(Written {
-            rows,
-            files: count,
-            bytes,
-            skipped: Skipped::default(),
-        })
-    }
-
-    /// Remembers a triplet whose files are there.
-    pub(super) fn written_edges(&mut self, file: String, text: String, info: &EdgeInfo) {
-        self.folders.take(edge_folders(info));
-        self.change.edges.push((info.key(), file.clone()));
-        self.edges.push(Edges {
-            file,
-            text,
-            key: info.key(),
-        });
-    }
-
-    /// Tells other writers that the files of this folder are in use.
-    async fn claim(&mut self, folder: &str) -> Result<()> {
-        if let Some(target) = &self.target {
-            let place = target.root.join(&format!("{folder}.lock"));
-            self.locks.extend(Lock::claim(&place).await?);
-            let name = folder.rsplit('/').next().unwrap_or(folder);
-            let kind = folder.split('/').next().unwrap_or_default();
-            let info = target.file.parent().join(&format!("{name}.{kind}.yml"));
-            let places = [target.root.join(folder), info];
-            self.staged.extend(places.iter().filter_map(local_path));
-        }
-        Ok(())
-    }
-
-    fn check_edge_info(&self, file: &str, info: &EdgeInfo) -> Result<()> {
-        check_name(file, "edge_type", &info.edge_type)?;
-        check_size(file, "chunk_size", info.chunk_size)?;
-        let key = info.key();
-        if self.edges.iter().any(|other| other.key == key) {
-            return Err(repeated(file, "src_type, edge_type, dst_type", &key));
-        }
-        let bad = |element: &str, expected: &str, found: String| GraphArError::Metadata {
-            path: file.to_owned(),
-            element: element.to_owned(),
-            expected: expected.to_owned(),
-            found,
-        };
-        if info.adj_lists.is_empty() {
-            return Err(bad("adj_lists", "at least one layout", "none".to_owned()));
-        }
-        for (
-            i,
-            AdjacentList {
-                layout,
-                property_groups,
-                ..
-            },
-        ) in info.adj_lists.iter().enumerate()
-        {
-            if info.adj_lists[..i]
-                .iter()
-                .any(|other| other.layout == *layout)
-            {
-                return Err(bad(
-                    "adj_lists",
-                    "every layout at most once",
-                    format!("{layout} twice"),
-                ));
-            }
-            if !property_groups.is_empty() {
-                let element = format!("adj_lists[{i}].property_groups");
-                return Err(bad(
-                    &element,
-                    "none, as they stand at the top level",
-                    "some".to_owned(),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Number of vertices of a type, written before or there already, with this chunk size.
-    async fn vertex_count(&mut self, file: &str, end: (&String, &str, u64)) -> Result<u64> {
-        let (vertex_type, key, chunk_size) = end;
-        let written = self.vertices.iter();
-        let mut written = written.filter(|v| v.info.vertex_type == *vertex_type);
-        let (known, rows) = match (written.next(), &self.target) {
-            (Some(written), _) => (written.info.chunk_size, written.rows),
-            (None, Some(_)) => {
-                let found = self.stored(vertex_type).await?;
-                self.change.needed.push(vertex_type.clone());
-                (found.info.chunk_size, found.count)
-            }
-            (None, None) => return Err(self.unknown(vertex_type)),
-        };
-        // Parts of edges are vertex chunks, by number.
-        if known != chunk_size {
-            return Err(GraphArError::Metadata {
-                path: file.to_owned(),
-                element: key.to_owned(),
-                expected: format!("{known}, the chunk_size of '{vertex_type}'"),
-                found: chunk_size.to_string(),
-            });
-        }
-        Ok(rows)
-    }
-
-    fn unknown(&self, vertex_type: &str) -> GraphArError {
-        let written = self.vertices.iter().map(|v| v.info.vertex_type.clone());
-        let there = self.target.iter().flat_map(Target::vertex_types);
-        GraphArError::UnknownElement {
-            kind: "vertex type".to_owned(),
-            name: vertex_type.to_owned(),
-            candidates: written.chain(there).collect(),
-        }
-    }
 }
 
 /// Where the labels of vertices stand in their rows.
@@ -686,98 +405,5 @@ pub(super) fn labels_position(info: &VertexInfo, rows: &Schema) -> Result<Option
             "lists of strings",
             other.to_string(),
         )),
-    }
-}
-
-/// The folders of a vertex type's chunks.
-fn vertex_folders(info: &VertexInfo) -> Vec<String> {
-    let prefix = info.prefix.as_deref().unwrap_or_default();
-    let groups = info.property_groups.iter();
-    let mut folders: Vec<_> = groups
-        .map(|group| join_prefix(prefix, &group.folder()))
-        .collect();
-    if !info.labels.is_empty() {
-        folders.push(join_prefix(prefix, "labels/"));
-    }
-    folders
-}
-
-/// The folders of an edge triplet's chunks.
-fn edge_folders(info: &EdgeInfo) -> Vec<String> {
-    let prefix = info.prefix.as_deref().unwrap_or_default();
-    let mut folders = vec![];
-    for list in &info.adj_lists {
-        let folder = join_prefix(prefix, &list.folder());
-        folders.push(join_prefix(&folder, "adj_list/"));
-        if list.layout.is_ordered() {
-            folders.push(join_prefix(&folder, "offset/"));
-        }
-        let groups = info.property_groups.iter();
-        folders.extend(groups.map(|group| join_prefix(&folder, &group.folder())));
-    }
-    folders
-}
-
-/// The first thing that keeps a graph with these infos from being opened. Whether the infos
-/// fit each other was checked against what is written.
-fn check_graph(vertices: &[(String, VertexInfo)], edges: &[(String, EdgeInfo)]) -> Result<()> {
-    let problems = validate_graph("", &GraphInfo::default(), vertices, edges);
-    match problems.into_iter().find(|problem| problem.fatal) {
-        Some(problem) => Err(problem.error),
-        None => Ok(()),
-    }
-}
-
-fn version() -> InfoVersion {
-    InfoVersion::default()
-}
-
-/// The prefix to write: an empty one would have to be left out of the info file, where it
-/// means the default, and some readers do not supply a slash at the end.
-fn spelled_out(prefix: Option<String>, default: String) -> String {
-    match prefix {
-        Some(prefix) if prefix.ends_with('/') => prefix,
-        Some(prefix) if !prefix.is_empty() => format!("{prefix}/"),
-        _ => default,
-    }
-}
-
-fn spell_out_groups(groups: &mut [PropertyGroup]) {
-    for group in groups {
-        group.prefix.take_if(|prefix| prefix.is_empty());
-        group.prefix = Some(group.folder()).filter(|folder| !folder.is_empty());
-    }
-}
-
-fn check_name(file: &str, element: &str, name: &str) -> Result<()> {
-    if name.is_empty() || name.contains('/') {
-        return Err(GraphArError::Metadata {
-            path: file.to_owned(),
-            element: element.to_owned(),
-            expected: "a name, without a slash".to_owned(),
-            found: format!("'{name}'"),
-        });
-    }
-    Ok(())
-}
-
-fn check_size(file: &str, element: &str, size: u64) -> Result<()> {
-    if length(size) == 0 {
-        return Err(GraphArError::Metadata {
-            path: file.to_owned(),
-            element: element.to_owned(),
-            expected: "at least 1".to_owned(),
-            found: size.to_string(),
-        });
-    }
-    Ok(())
-}
-
-fn repeated(file: &str, element: &str, name: &str) -> GraphArError {
-    GraphArError::Metadata {
-        path: file.to_owned(),
-        element: element.to_owned(),
-        expected: "a name that is not written yet".to_owned(),
-        found: format!("'{name}' a second time"),
     }
 }

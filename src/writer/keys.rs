@@ -12,8 +12,9 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 
 use super::columns::bad_input;
-use super::graph_writer::{GraphWriter, WriteOptions};
+use super::graph_writer::GraphWriter;
 use super::stored::StoredVertices;
+use super::write_options::WriteOptions;
 use crate::error::{GraphArError, Result as GraphArResult};
 use crate::format::{Property, VertexInfo};
 use crate::graph::{ABSENT, KeyError, KeyIndex, KeyIndexBuilder};

@@ -16,6 +16,7 @@ mod edge_rows;
 mod edge_sink;
 mod graph_writer;
 mod ids;
+mod infos;
 mod keys;
 mod labels;
 mod output;
@@ -23,12 +24,15 @@ pub mod payload;
 mod reject_file;
 mod rejects;
 mod row_filter;
+mod steps;
 mod stored;
 mod target;
 #[cfg(test)]
 mod tests;
 mod vertex_sink;
+mod write_options;
 
 pub use copy::{Adapter, GraphArFormatFactory, GraphArSink, property_of};
-pub use graph_writer::{GraphWriter, WriteOptions, Written};
+pub use graph_writer::GraphWriter;
 pub use rejects::{OnError, Skipped, SkippedRow};
+pub use write_options::{WriteOptions, Written};

@@ -8,8 +8,8 @@ use datafusion::arrow::compute::filter_record_batch;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryConsumer;
 
-use super::graph_writer::WriteOptions;
 use super::reject_file::RejectFile;
+use super::write_options::WriteOptions;
 use crate::storage::Location;
 
 /// What becomes of rows that cannot be written.

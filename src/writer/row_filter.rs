@@ -6,10 +6,10 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 
 use super::columns::bad_input;
-use super::graph_writer::WriteOptions;
 use super::keys::{key_error, project, text};
 use super::rejects::{Marks, Reason, Rejects};
 use super::stored::StoredVertices;
+use super::write_options::WriteOptions;
 use crate::format::{EdgeInfo, Property, VertexInfo};
 use crate::graph::KeySet;
 

@@ -1,0 +1,46 @@
+//! How graphs are written, and what a writer tells afterwards.
+
+use std::sync::Arc;
+
+use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+
+use super::payload::EncodeOptions;
+use super::rejects::{OnError, Skipped};
+
+/// How a writer works.
+#[derive(Debug, Clone)]
+pub struct WriteOptions {
+    /// How Parquet chunks are encoded.
+    pub encode: EncodeOptions,
+    /// Chunks that are encoded at the same time.
+    pub parallel: usize,
+    /// Where memory that grows with the rows is accounted for.
+    pub pool: Arc<dyn MemoryPool>,
+    /// What becomes of rows of streams that cannot be written.
+    pub on_error: OnError,
+}
+
+impl Default for WriteOptions {
+    /// As many chunks at a time as there are processors, and no limit of memory.
+    fn default() -> Self {
+        Self {
+            encode: EncodeOptions::default(),
+            parallel: std::thread::available_parallelism().map_or(1, usize::from),
+            pool: Arc::new(UnboundedMemoryPool::default()),
+            on_error: OnError::Fail,
+        }
+    }
+}
+
+/// What was written of an element type.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    /// Vertices or edges.
+    pub rows: u64,
+    /// Chunk files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Rows that were left out; none unless [`OnError`] says so.
+    pub skipped: Skipped,
+}
