@@ -43,7 +43,8 @@ extensions_options! {
         pub enforce_not_null: bool, default = true
 
         /// Check that the endpoint ids of the edges read lie inside their vertex types, and
-        /// the aligned end inside its part. Read when a graph is registered.
+        /// the aligned end inside its part: by the bounds that a Parquet file states, or else one by one. Read when
+        /// a graph is registered.
         pub check_endpoints: bool, default = true
 
         /// A scan is not split into partitions of fewer rows than this.

@@ -5,15 +5,14 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{Int64Type, SchemaRef};
+use datafusion::arrow::array::{Array, AsArray, Int64Array, RecordBatch};
+use datafusion::arrow::datatypes::Int64Type;
 use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use futures::TryStreamExt;
 
-use super::columns::batch;
+use super::columns::batch_as;
 use super::edge_sink::{EdgeSink, Layout, offset_rows};
 use super::graph_writer::{GraphWriter, labels_position};
 use super::ids::Ids;
@@ -227,7 +226,7 @@ impl GraphWriter {
                     extend(&mut source, ids(0), vertices.0, &info, "source")?;
                     extend(&mut destination, ids(1), vertices.1, &info, "destination")?;
                     if !columns.is_empty() {
-                        properties.push(as_schema(&schema, &columns, chunk.num_rows())?);
+                        properties.push(batch_as(&schema, &columns, chunk.num_rows())?);
                     }
                 }
             }
@@ -273,13 +272,6 @@ fn extend(
         let expected = format!("an id below {count}");
         GraphArError::corrupt(format!("edges of {}", info.key()), end, expected, found)
     })
-}
-
-fn as_schema(schema: &SchemaRef, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
-    let columns = columns.iter().zip(schema.fields()).map(|(column, field)| {
-        cast(column, field.data_type()).map_err(|e| GraphArError::payload(field.name(), e))
-    });
-    batch(Arc::clone(schema), columns.collect::<Result<_>>()?, rows)
 }
 
 /// The info with its property groups at the top level, where all layouts share them.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use super::payload::check_columns;
@@ -122,6 +123,18 @@ pub(super) fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> R
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema, columns, &options)
         .map_err(|e| GraphArError::payload("rows in memory", e))
+}
+
+/// Stored columns in the types of `schema`, which holds the same values.
+pub(super) fn batch_as(
+    schema: &SchemaRef,
+    columns: &[ArrayRef],
+    rows: usize,
+) -> Result<RecordBatch> {
+    let columns = columns.iter().zip(schema.fields()).map(|(column, field)| {
+        cast(column, field.data_type()).map_err(|e| GraphArError::payload(field.name(), e))
+    });
+    batch(Arc::clone(schema), columns.collect::<Result<_>>()?, rows)
 }
 
 fn find(owner: &str, property: &Property, rows: &Schema) -> Result<usize> {

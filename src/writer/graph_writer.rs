@@ -93,12 +93,24 @@ impl GraphWriter {
     /// `edge/<source>_<edge>_<destination>/`. Nothing is touched yet. Files of an older archive in
     /// the same place are overwritten one by one, so the folder should be empty.
     pub fn create(store: Arc<dyn ObjectStore>, root: Path, graph: &str) -> Self {
+        let data = Output::new(Arc::clone(&store), root.clone());
+        let infos = Output::new(store, root);
+        Self::new(data, infos, WriteOptions::default(), graph.to_owned(), None)
+    }
+
+    fn new(
+        data: Output,
+        infos: Output,
+        options: WriteOptions,
+        graph: String,
+        target: Option<Target>,
+    ) -> Self {
         Self {
-            data: Arc::new(Output::new(Arc::clone(&store), root.clone())),
-            infos: Output::new(store, root),
-            options: WriteOptions::default(),
-            graph: graph.to_owned(),
-            target: None,
+            data: Arc::new(data),
+            infos,
+            options,
+            graph,
+            target,
             locks: vec![],
             folders: Folders::default(),
             vertices: vec![],
@@ -131,20 +143,9 @@ impl GraphWriter {
         let output = |place: &Location| -> Result<Output> {
             Ok(Output::new(Arc::clone(place.store()), place.object_path()?))
         };
-        Ok(Self {
-            data: Arc::new(output(&target.root)?),
-            infos: output(&target.file.parent())?,
-            options,
-            graph: target.name().to_owned(),
-            target: Some(target),
-            locks: vec![],
-            folders: Folders::default(),
-            vertices: vec![],
-            edges: vec![],
-            change: Change::default(),
-            rejected: vec![],
-            staged: vec![],
-        })
+        let (data, infos) = (output(&target.root)?, output(&target.file.parent())?);
+        let graph = target.name().to_owned();
+        Ok(Self::new(data, infos, options, graph, Some(target)))
     }
 
     /// Writes a vertex type; row `r` becomes the vertex with internal id `r`.

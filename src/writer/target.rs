@@ -4,7 +4,7 @@ mod leftovers;
 mod lock;
 mod publish;
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 
 use object_store::path::Path;
 
@@ -31,7 +31,8 @@ pub(super) struct Target {
     pub root: Location,
     /// The graph as it was when this was opened.
     pub base: Option<Infos>,
-    /// Part of all fresh names of this write.
+    /// Part of all fresh names of this write: 8 digits of the graph, whose own states are told by them from those
+    /// of other graphs in the same folder, then 8 random ones.
     pub token: String,
     stores: Stores,
 }
@@ -61,11 +62,12 @@ impl Target {
             Some(base) => root_of(base, stores).await?,
             None => file.parent(),
         };
+        let own = BuildHasherDefault::<DefaultHasher>::default().hash_one(file.to_string());
         let random = RandomState::new().hash_one(file.path());
         Ok(Self {
             root,
             base,
-            token: format!("{:08x}", random & 0xffff_ffff),
+            token: format!("{:08x}{:08x}", own & 0xffff_ffff, random & 0xffff_ffff),
             stores: stores.clone(),
             file,
         })

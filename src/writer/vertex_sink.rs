@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, ListArray, RecordBatch};
-use datafusion::arrow::compute::{cast, concat_batches};
+use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use super::chunk_files::ChunkFiles;
-use super::columns::{Selection, batch};
+use super::columns::{Selection, batch, batch_as};
 use super::labels::{label_columns, label_fields};
 use super::output::length;
 use crate::error::{GraphArError, Result};
@@ -99,14 +99,7 @@ impl<'a> VertexSink<'a> {
         columns: &[ArrayRef],
         count: usize,
     ) -> Result<()> {
-        let columns = columns
-            .iter()
-            .zip(self.schema.fields())
-            .map(|(column, field)| {
-                cast(column, field.data_type()).map_err(|e| GraphArError::payload(field.name(), e))
-            });
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        let rows = batch(Arc::clone(&self.schema), columns, count)?;
+        let rows = batch_as(&self.schema, columns, count)?;
         self.add(files, rows).await
     }
 

@@ -9,6 +9,7 @@ use datafusion::error::Result;
 
 use crate::error::GraphArError;
 use crate::format::{Cardinality, Property, PropertyType, ScalarType};
+use crate::writer::columns::is_string;
 
 /// The property that holds a column's values.
 ///
@@ -79,7 +80,7 @@ impl Adapter {
     pub fn new(from: &Schema, to: impl Fn(&str) -> Option<DataType>) -> Self {
         let fields = from.fields().iter().map(|field| match to(field.name()) {
             // Layouts of strings are stored alike.
-            Some(wanted) if is_text(field.data_type()) && is_text(&wanted) => Arc::clone(field),
+            Some(wanted) if is_string(field.data_type()) && is_string(&wanted) => Arc::clone(field),
             Some(wanted) => Arc::new(Field::new(field.name(), wanted, field.is_nullable())),
             None => Arc::clone(field),
         });
@@ -108,13 +109,6 @@ impl Adapter {
             schema, columns, &options,
         )?)
     }
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
-    )
 }
 
 fn convert(column: &ArrayRef, field: &Field, first: u64) -> Result<ArrayRef> {

@@ -15,6 +15,10 @@ use crate::storage::Location;
 /// Hours for which files in stores without locks are taken for those of a write that still runs.
 const HOURS: i64 = 24;
 
+/// Digits of a token, and of them those of the graph.
+const TOKEN_DIGITS: usize = 16;
+const GRAPH_DIGITS: usize = 8;
+
 impl Target {
     /// Removes what is left of the elements that a change has replaced, but for their last state: somebody
     /// may still read it. What cannot be removed stays; readers do not look at it.
@@ -31,7 +35,7 @@ impl Target {
 
     async fn remove_states(&self, kind: &str, name: &str) -> Result<()> {
         let folder = self.root.join(kind);
-        let states = states_of(&folder, name).await?;
+        let states = states_of(&folder, name, &self.token[..GRAPH_DIGITS]).await?;
         let needed: Vec<String> = self
             .prefixes()
             .map(|prefix| self.root.join(prefix))
@@ -66,15 +70,16 @@ impl Target {
     }
 }
 
-/// The folders of an element's states, and their tokens.
-async fn states_of(folder: &Location, name: &str) -> Result<Vec<(Location, String)>> {
+/// The folders of an element's states in the graph with these digits, and their tokens.
+async fn states_of(folder: &Location, name: &str, graph: &str) -> Result<Vec<(Location, String)>> {
     let path = folder.object_path()?;
     let listed = folder.store().list_with_delimiter(Some(&path)).await;
     let listed = listed.map_err(|e| GraphArError::store(folder.to_string(), "a folder", e))?;
     let states = listed.common_prefixes.iter().filter_map(|state| {
         let token = state.filename()?.strip_prefix(name)?.strip_prefix('-')?;
-        let hex = token.len() == 8 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
-        hex.then(|| (folder.with_path(state.as_ref()), token.to_owned()))
+        let hex = token.len() == TOKEN_DIGITS && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (hex && token.starts_with(graph))
+            .then(|| (folder.with_path(state.as_ref()), token.to_owned()))
     });
     Ok(states.collect())
 }

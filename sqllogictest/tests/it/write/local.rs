@@ -47,19 +47,23 @@ async fn folders_are_made_and_old_states_go() {
         "{:?}",
         states(folder.path())
     );
+    // States of this graph begin with the same digits.
+    let own = states(folder.path())[0].strip_prefix("t-").unwrap()[..8].to_owned();
+    let deep = folder.path().join("deep");
     // What a writer left that did not end: its lock is free.
-    let left = folder.path().join("deep/vertex/t-0123abcd/x");
+    let left = deep.join(format!("vertex/t-{own}0123abcd/x"));
     fs::create_dir_all(&left).unwrap();
     fs::write(left.join("chunk0"), "half").unwrap();
-    fs::write(folder.path().join("deep/t-0123abcd.vertex.yml"), "half").unwrap();
+    let info = deep.join(format!("t-{own}0123abcd.vertex.yml"));
+    fs::write(&info, "half").unwrap();
     // A writer that still runs.
-    let running = folder.path().join("deep/vertex/t-89abcdef");
+    let running = deep.join(format!("vertex/t-{own}89abcdef"));
     fs::create_dir_all(&running).unwrap();
-    let lock = fs::File::create(folder.path().join("deep/vertex/t-89abcdef.lock")).unwrap();
+    let lock = fs::File::create(deep.join(format!("vertex/t-{own}89abcdef.lock"))).unwrap();
     lock.lock().unwrap();
     rows(&ctx, &write(9)).await;
     assert!(!left.exists() && running.exists());
-    assert!(!folder.path().join("deep/t-0123abcd.vertex.yml").exists());
+    assert!(!info.exists());
     drop(lock);
     rows(&ctx, &write(10)).await;
     assert!(!running.exists());
@@ -102,4 +106,31 @@ async fn many_statements_in_one_session() {
         rows(&ctx, &statement(folder.path(), &query, "'vertex' 't'")).await;
     }
     assert_eq!(states(folder.path()).len(), 2);
+}
+
+#[tokio::test]
+async fn graphs_in_one_folder_leave_each_other_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, ctx) = empty();
+    let file = |graph: &str| folder.path().join(format!("{graph}.graph.yml"));
+    for i in 0..4 {
+        for graph in ["a", "b"] {
+            // The second is written once, before the states of the first are removed.
+            if graph == "a" || i == 0 {
+                let sql = format!(
+                    "COPY (SELECT {i} AS x) TO '{}' STORED AS GRAPHAR OPTIONS ('vertex' 't')",
+                    file(graph).display()
+                );
+                rows(&ctx, &sql).await;
+            }
+        }
+    }
+    for (graph, expected) in [("a", "3"), ("b", "0")] {
+        let location = file(graph).display().to_string();
+        ctx.register_graph(graph, &location).await.unwrap();
+        assert_eq!(
+            value(&ctx, &format!("SELECT x FROM {graph}.t")).await,
+            expected
+        );
+    }
 }
