@@ -15,7 +15,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_expr::create_physical_expr;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::insert::{InsertSink, InsertTarget};
 use crate::config::GraphArOptions;
@@ -238,7 +238,9 @@ impl TableProvider for ElementTable {
             return Err(GraphArError::again(error));
         }
         let sink = InsertSink::new(target.clone(), &self.schema);
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+        // Ids follow the order of the rows: what the query sorts has to stay sorted.
+        let order = input.output_ordering().cloned().map(Into::into);
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
     }
 }
 

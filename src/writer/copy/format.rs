@@ -118,7 +118,7 @@ impl FileFormat for GraphArFormat {
         input: Arc<dyn ExecutionPlan>,
         state: &dyn Session,
         conf: FileSinkConfig,
-        _order: Option<LexRequirement>,
+        order: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if !conf.table_partition_cols.is_empty() {
             return plan_err!("a graph is cut into chunks; leave PARTITIONED BY out");
@@ -131,7 +131,7 @@ impl FileFormat for GraphArFormat {
         let runtime = Arc::clone(state.runtime_env());
         let sink = GraphArSink::new(conf.original_url, element, encode, &schema, runtime);
         let sink = sink.with_on_error(on_error);
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
     }
 
     fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
