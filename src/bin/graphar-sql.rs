@@ -8,11 +8,14 @@ use datafusion_graphar::cli;
 fn main() -> ExitCode {
     cli::show_warnings();
     let input = stdin();
-    let terminal = input.is_terminal();
+    let terminals = cli::Terminals {
+        stdin: input.is_terminal(),
+        stderr: stderr().is_terminal(),
+    };
     ExitCode::from(cli::run(
         std::env::args_os(),
         &mut input.lock(),
-        terminal,
+        terminals,
         &mut stdout().lock(),
         &mut stderr(),
     ))

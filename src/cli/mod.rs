@@ -6,6 +6,7 @@ mod complete;
 mod error;
 mod history;
 mod output;
+mod progress;
 mod query;
 mod repl;
 mod run;
@@ -14,7 +15,7 @@ mod session;
 mod shell;
 mod warnings;
 
-pub use run::run;
+pub use run::{Terminals, run};
 pub use warnings::show as show_warnings;
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! From the tokens of a statement to a stream of its rows.
 
+use std::sync::Arc;
+
 use datafusion::common::config::Dialect;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{Result, plan_datafusion_err};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::{DFParserBuilder, Statement};
@@ -12,7 +15,9 @@ use datafusion::sql::sqlparser::dialect::{Dialect as SqlDialect, dialect_from_st
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::StreamExt;
 
+use crate::cli::progress;
 use crate::sql::resolve_names;
+use crate::writer::WriteProgress;
 
 /// Batches that may wait for a slow writer.
 const BATCHES_AHEAD: usize = 2;
@@ -28,31 +33,37 @@ pub fn dialect(context: &SessionContext) -> Result<Box<dyn SqlDialect>> {
     dialect_from_str(name).ok_or_else(|| plan_datafusion_err!("unsupported SQL dialect '{name}'"))
 }
 
+/// A statement that was started.
+pub struct Started {
+    /// Its rows.
+    pub rows: SendableRecordBatchStream,
+    /// What it writes, if it writes graphs.
+    pub writes: Vec<Arc<WriteProgress>>,
+}
+
 /// Plans a statement and starts it.
 ///
 /// All work happens in tasks that end when the returned future or stream is dropped, so whoever
 /// polls it stays free to notice an interrupt even while an operator is busy.
-pub async fn start(
-    context: &SessionContext,
-    tokens: Vec<TokenWithSpan>,
-) -> Result<SendableRecordBatchStream> {
+pub async fn start(context: &SessionContext, tokens: Vec<TokenWithSpan>) -> Result<Started> {
     let statement = parse(context, tokens)?;
     let context = context.clone();
     let planning = SpawnedTask::spawn(async move {
         let state = context.state();
         let statement = resolve_names(&state, statement).await?;
         let plan = state.statement_to_plan(statement).await?;
-        context
-            .execute_logical_plan(plan)
-            .await?
-            .execute_stream()
-            .await
+        let frame = context.execute_logical_plan(plan).await?;
+        let task = Arc::new(frame.task_ctx());
+        let plan = frame.create_physical_plan().await?;
+        let writes = progress::writes(&plan);
+        Ok::<_, DataFusionError>((execute_stream(plan, task)?, writes))
     });
-    let stream = planning
+    let (rows, writes) = planning
         .join_unwind()
         .await
         .map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))??;
-    Ok(detach(stream))
+    let rows = detach(rows);
+    Ok(Started { rows, writes })
 }
 
 fn parse(context: &SessionContext, tokens: Vec<TokenWithSpan>) -> Result<Statement> {

@@ -16,16 +16,25 @@ use crate::cli::shell::{Outcome, Shell};
 const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
 
+/// Which of the standard streams are terminals.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terminals {
+    /// Somebody types.
+    pub stdin: bool,
+    /// Somebody reads messages.
+    pub stderr: bool,
+}
+
 /// Runs the command and returns its exit code: 0 if everything worked, 1 if a statement or an
 /// archive failed, 2 if the command line was wrong.
 ///
-/// `args` starts with the program's name. `terminal` says that `stdin` is one: without `-c` and
-/// `-f` there is a prompt then, and a script read from `stdin` otherwise. Results go to `stdout`,
-/// messages to `stderr`; a closed `stdout` ends the run without an error.
+/// `args` starts with the program's name. Where `stdin` is a terminal, there is a prompt without `-c` and
+/// `-f`, and a script read from `stdin` otherwise; where `stderr` is one, long writes show their progress. Results
+/// go to `stdout`, messages to `stderr`; a closed `stdout` ends the run without an error.
 pub fn run<I, T>(
     args: I,
     stdin: &mut dyn Read,
-    terminal: bool,
+    terminals: Terminals,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8
@@ -46,9 +55,10 @@ where
             return u8::try_from(error.exit_code()).unwrap_or(FAILURE);
         }
     };
-    let code = match open(&args) {
+    let code = match open(&args, terminals.stderr && !args.quiet) {
         Ok((runtime, mut shell)) => {
-            let code = work(&args, &runtime, &mut shell, stdin, terminal, stdout, stderr);
+            let Terminals { stdin: typed, .. } = terminals;
+            let code = work(&args, &runtime, &mut shell, stdin, typed, stdout, stderr);
             // A task stuck in a blocking call must not keep a finished shell alive.
             runtime.shutdown_background();
             code
@@ -69,7 +79,7 @@ where
 /// An error, and the script and line it happened in.
 type Failed = (Option<String>, ShellError);
 
-fn open(args: &Args) -> Result<(Runtime, Shell), ShellError> {
+fn open(args: &Args, progress: bool) -> Result<(Runtime, Shell), ShellError> {
     let mut builder = Builder::new_multi_thread();
     builder.enable_all();
     if let Some(threads) = args.threads {
@@ -79,7 +89,8 @@ fn open(args: &Args) -> Result<(Runtime, Shell), ShellError> {
         .build()
         .map_err(|e| ShellError::Usage(format!("cannot start threads: {e}")))?;
     let context = runtime.block_on(session::open(args))?;
-    Ok((runtime, Shell::new(context, args.format)))
+    let shell = Shell::new(context, args.format).with_progress(progress);
+    Ok((runtime, shell))
 }
 
 fn work(

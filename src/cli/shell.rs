@@ -11,7 +11,8 @@ use futures::StreamExt;
 use crate::cli::command::{self, Command};
 use crate::cli::error::ShellError;
 use crate::cli::output::Format;
-use crate::cli::query;
+use crate::cli::progress::{self, Pace};
+use crate::cli::query::{self, Started};
 use crate::cli::script::{Script, Work};
 
 /// A session and its display settings.
@@ -19,6 +20,8 @@ pub struct Shell {
     context: SessionContext,
     format: Format,
     timing: bool,
+    /// Whether the standard error stream is shown to somebody.
+    progress: bool,
 }
 
 /// What a piece of work came to.
@@ -39,7 +42,14 @@ impl Shell {
             context,
             format,
             timing: false,
+            progress: false,
         }
+    }
+
+    /// With lines on the standard error stream that tell how far a long write has come.
+    pub fn with_progress(mut self, progress: bool) -> Self {
+        self.progress = progress;
+        self
     }
 
     /// The session.
@@ -67,7 +77,7 @@ impl Shell {
         match work {
             Work::Statement(tokens) => {
                 let began = Instant::now();
-                let outcome = self.query(tokens, self.format, out).await?;
+                let outcome = self.query(tokens, self.format, out, err).await?;
                 if self.timing {
                     // Not among the results: they may be going to a program.
                     let millis = began.elapsed().as_secs_f64() * 1000.0;
@@ -104,7 +114,7 @@ impl Shell {
             Command::Describe(table) => {
                 for piece in self.cut(&format!("DESCRIBE {table}"))?.pieces {
                     if let Work::Statement(tokens) = piece.work {
-                        self.query(tokens, self.format, out).await?;
+                        self.query(tokens, self.format, out, err).await?;
                     }
                 }
             }
@@ -118,8 +128,13 @@ impl Shell {
         tokens: Vec<TokenWithSpan>,
         format: Format,
         out: &mut dyn Write,
+        err: &mut dyn Write,
     ) -> Result<Outcome, ShellError> {
-        let stream = query::start(&self.context, tokens).await?;
+        let Started { rows, writes } = query::start(&self.context, tokens).await?;
+        let stream = match self.progress && !writes.is_empty() {
+            true => progress::wait(rows, &writes, Pace::default(), err).await,
+            false => rows,
+        };
         // A line-buffered terminal or pipe would take a system call per row.
         let mut out = BufWriter::new(out);
         let outcome = write(stream, format, &mut out).await;

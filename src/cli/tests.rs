@@ -1,14 +1,14 @@
 use std::fs;
 use std::io::{self, Write};
 
-use crate::cli::run;
+use crate::cli::{Terminals, run};
 
 /// Exit code, standard output and standard error of a run with this input.
 fn shell(words: &[&str], input: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let words = ["graphar-sql"].iter().chain(words);
     let mut stdin = input.as_bytes();
-    let code = run(words, &mut stdin, false, &mut out, &mut err);
+    let code = run(words, &mut stdin, Terminals::default(), &mut out, &mut err);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (code, text(out), text(err))
 }
@@ -316,7 +316,13 @@ fn a_closed_pipe_ends_quietly() {
     for format in ["table", "csv", "json", "ndjson"] {
         let mut err = vec![];
         let words = ["graphar-sql", "--format", format, "-c", sql];
-        let code = run(words, &mut io::empty(), false, &mut Closed(1), &mut err);
+        let code = run(
+            words,
+            &mut io::empty(),
+            Terminals::default(),
+            &mut Closed(1),
+            &mut err,
+        );
         assert_eq!((code, err.len()), (0, 0), "{format}");
     }
 }

@@ -12,12 +12,12 @@ use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 
 use super::RegisteredGraph;
 use crate::format::{DESTINATION_ID, InfoKind, SOURCE_ID, VERTEX_ID};
 use crate::storage::Archive;
-use crate::writer::{GraphWriter, WriteOptions};
+use crate::writer::{GraphWriter, WriteOptions, WriteProgress};
 
 /// The element type of a registered graph that rows are added to.
 #[derive(Debug, Clone)]
@@ -46,6 +46,7 @@ pub struct InsertSink {
     target: InsertTarget,
     /// The columns of the table; ids of vertices may be null, since they come by themselves.
     schema: SchemaRef,
+    progress: Arc<WriteProgress>,
 }
 
 impl InsertSink {
@@ -61,7 +62,13 @@ impl InsertSink {
         Self {
             schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             target,
+            progress: Arc::default(),
         }
+    }
+
+    /// How far the statement has come, also while it runs.
+    pub fn progress(&self) -> &Arc<WriteProgress> {
+        &self.progress
     }
 }
 
@@ -116,8 +123,15 @@ impl DataSink for InsertSink {
         let options = WriteOptions {
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
+            progress: Arc::clone(&self.progress),
             ..WriteOptions::default()
         };
+        self.progress.restart();
+        let progress = Arc::clone(&self.progress);
+        let schema = rows.schema();
+        let counted = rows.inspect_ok(move |batch| progress.took(batch.num_rows()));
+        let rows: SendableRecordBatchStream =
+            Box::pin(RecordBatchStreamAdapter::new(schema, counted));
         let stores = registered.stores();
         let mut writer = GraphWriter::open_at(registered.file(), stores, options).await?;
         let written = if *vertices {

@@ -8,6 +8,7 @@ use datafusion::common::runtime::{JoinSet, SpawnedTask};
 
 use super::output::Output;
 use super::payload::{EncodeOptions, encode};
+use super::progress::WriteProgress;
 use crate::error::{GraphArError, Result};
 use crate::format::FileType;
 
@@ -23,6 +24,7 @@ pub(super) struct ChunkFiles {
     options: EncodeOptions,
     parallel: usize,
     running: JoinSet<Result<u64>>,
+    progress: Arc<WriteProgress>,
     bytes: u64,
     files: u64,
 }
@@ -34,9 +36,21 @@ impl ChunkFiles {
             options,
             parallel: parallel.max(1),
             running: JoinSet::new(),
+            progress: Arc::default(),
             bytes: 0,
             files: 0,
         }
+    }
+
+    /// Tells of every file that is written.
+    pub(super) fn with_progress(mut self, progress: Arc<WriteProgress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Where files are told of.
+    pub(super) fn progress(&self) -> &WriteProgress {
+        &self.progress
     }
 
     /// The file `name` with the rows that `rows` makes; `values` is about how many they have.
@@ -55,17 +69,18 @@ impl ChunkFiles {
         let path = name.clone();
         let make = move || encode(file_type, &path, &rows()?, &options);
         if values < INLINE_VALUES || self.parallel == 1 {
-            self.bytes += put(&self.output, &name, make()?).await?;
+            self.bytes += put(&self.output, &name, make()?, &self.progress).await?;
             return Ok(());
         }
         while self.running.len() >= self.parallel {
             self.next().await?;
         }
         let output = Arc::clone(&self.output);
+        let progress = Arc::clone(&self.progress);
         self.running.spawn(async move {
             let made = SpawnedTask::spawn_blocking(make).join_unwind().await;
             let bytes = made.map_err(|e| GraphArError::payload(&name, e))??;
-            put(&output, &name, bytes).await
+            put(&output, &name, bytes, &progress).await
         });
         Ok(())
     }
@@ -87,8 +102,9 @@ impl ChunkFiles {
     }
 }
 
-async fn put(output: &Output, name: &str, bytes: Bytes) -> Result<u64> {
+async fn put(output: &Output, name: &str, bytes: Bytes, progress: &WriteProgress) -> Result<u64> {
     let length = bytes.len() as u64;
     output.put(name, bytes).await?;
+    progress.wrote(length);
     Ok(length)
 }

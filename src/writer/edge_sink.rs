@@ -131,6 +131,7 @@ impl<'a> EdgeSink<'a> {
         let info_file = self.info_file;
         let edges = Arc::new(self.collected()?);
         for list in &info.adj_lists {
+            files.progress().enter(format!("writing {}", list.layout));
             let layout = Layout::try_new(info_file, info, list, vertices, &edges)?;
             for part in 0..layout.parts() {
                 layout.write_part(part, output, files).await?;

@@ -258,6 +258,7 @@ impl GraphWriter {
     /// If the name of the graph is empty or holds a slash, a name cannot be written to an info file, another
     /// writer has changed the same types meanwhile, or the store fails.
     pub async fn commit(mut self) -> Result<Path> {
+        self.options.progress.enter("making it visible");
         for Vertices { file, text, .. } in &self.vertices {
             self.infos.put(file, Bytes::from(text.clone())).await?;
         }

@@ -21,6 +21,7 @@ mod keys;
 mod labels;
 mod output;
 pub mod payload;
+mod progress;
 mod reject_file;
 mod rejects;
 mod row_filter;
@@ -34,5 +35,6 @@ mod write_options;
 
 pub use copy::{Adapter, GraphArFormatFactory, GraphArSink, property_of};
 pub use graph_writer::GraphWriter;
+pub use progress::WriteProgress;
 pub use rejects::{OnError, Skipped, SkippedRow};
 pub use write_options::{WriteOptions, Written};

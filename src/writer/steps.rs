@@ -25,9 +25,13 @@ impl GraphWriter {
 
     pub(super) fn chunk_files(&self) -> ChunkFiles {
         let WriteOptions {
-            encode, parallel, ..
+            encode,
+            parallel,
+            progress,
+            ..
         } = &self.options;
         ChunkFiles::new(Arc::clone(&self.data), encode.clone(), *parallel)
+            .with_progress(Arc::clone(progress))
     }
 
     /// A name that no other write has, where the graph may be there already.

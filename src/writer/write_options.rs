@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
 
 use super::payload::EncodeOptions;
+use super::progress::WriteProgress;
 use super::rejects::{OnError, Skipped};
 
 /// How a writer works.
@@ -18,6 +19,8 @@ pub struct WriteOptions {
     pub pool: Arc<dyn MemoryPool>,
     /// What becomes of rows of streams that cannot be written.
     pub on_error: OnError,
+    /// What is counted while it works.
+    pub progress: Arc<WriteProgress>,
 }
 
 impl Default for WriteOptions {
@@ -28,6 +31,7 @@ impl Default for WriteOptions {
             parallel: std::thread::available_parallelism().map_or(1, usize::from),
             pool: Arc::new(UnboundedMemoryPool::default()),
             on_error: OnError::Fail,
+            progress: Arc::default(),
         }
     }
 }

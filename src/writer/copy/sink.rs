@@ -24,7 +24,7 @@ use crate::storage::Stores;
 use crate::writer::keys::KeyEnd;
 use crate::writer::payload::EncodeOptions;
 use crate::writer::row_filter::EdgeColumns;
-use crate::writer::{GraphWriter, OnError, WriteOptions, Written};
+use crate::writer::{GraphWriter, OnError, WriteOptions, WriteProgress, Written};
 
 /// Writes a vertex type or an edge triplet, and makes it visible at the end.
 ///
@@ -37,6 +37,7 @@ pub struct GraphArSink {
     adapter: Arc<Adapter>,
     runtime: Arc<RuntimeEnv>,
     on_error: OnError,
+    progress: Arc<WriteProgress>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -56,6 +57,7 @@ impl GraphArSink {
             encode,
             runtime,
             on_error: OnError::Fail,
+            progress: Arc::default(),
             metrics: ExecutionPlanMetricsSet::new(),
         }
     }
@@ -65,15 +67,22 @@ impl GraphArSink {
         self
     }
 
+    /// How far the statement has come, also while it runs.
+    pub fn progress(&self) -> &Arc<WriteProgress> {
+        &self.progress
+    }
+
     /// The rows in the types of the format.
     fn adapted(&self, rows: SendableRecordBatchStream) -> SendableRecordBatchStream {
         let adapter = Arc::clone(&self.adapter);
         let schema = Arc::clone(adapter.schema());
+        let progress = Arc::clone(&self.progress);
         let mut first = 0;
         let rows = rows.map(move |batch| {
             let batch = batch?;
             let adapted = adapter.adapt(&batch, first);
             first += batch.num_rows() as u64;
+            progress.took(batch.num_rows());
             adapted
         });
         Box::pin(RecordBatchStreamAdapter::new(schema, rows))
@@ -193,7 +202,9 @@ impl DataSink for GraphArSink {
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
             on_error: self.on_error.clone(),
+            progress: Arc::clone(&self.progress),
         };
+        self.progress.restart();
         let stores = Stores::new(Arc::clone(&self.runtime));
         let mut writer = GraphWriter::open(&self.location, &stores, options).await?;
         let rows = self.adapted(rows);

@@ -1,4 +1,4 @@
-//! A made-up graph of any size, the same on every machine, for tests and benchmarks.
+//! A graph of one vertex type and one edge triplet, with hubs.
 //!
 //! Vertices of type `node` have an `id`, which is their internal id, a `score` from 0 to below a
 //! million in no order, and a `name` in a property group of its own. Edges
@@ -16,6 +16,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef
 use object_store::ObjectStore;
 use object_store::path::Path;
 
+use super::random::SplitMix;
 use crate::error::{GraphArError, Result};
 use crate::format::{
     AdjListType, AdjacentList, Cardinality, EdgeInfo, FileType, InfoVersion, Property,
@@ -97,9 +98,7 @@ impl SyntheticGraph {
         pieces(self.vertices, batch_size).map(|rows| {
             let names =
                 StringViewArray::from_iter_values(rows.clone().map(|id| format!("node {id}")));
-            let scores = rows
-                .clone()
-                .map(|id| below(SCORES, SplitMix(id.into()).next()));
+            let scores = rows.clone().map(|id| SplitMix(id.into()).below(SCORES));
             let scores = Arc::new(Int64Array::from_iter_values(scores));
             batch(vertex_schema(), vec![ids(rows), scores, Arc::new(names)])
         })
@@ -114,9 +113,8 @@ impl SyntheticGraph {
             let mut sources = Vec::with_capacity(rows.len());
             let mut destinations = Vec::with_capacity(rows.len());
             for _ in rows.clone() {
-                sources.push(below(vertices, random.next()));
-                let u = random.next();
-                destinations.push(below(vertices, high(high(u, u), u)));
+                sources.push(random.below(vertices));
+                destinations.push(random.skewed(vertices));
             }
             let notes = StringViewArray::from_iter_values(rows.map(|row| format!("e{row}")));
             let columns: Vec<ArrayRef> = vec![
@@ -169,33 +167,7 @@ impl SyntheticGraph {
 /// Scores are below this.
 const SCORES: u64 = 1_000_000;
 
-/// Steele, Lea and Flood's splitmix64.
-struct SplitMix(u64);
-
 const SEED: u64 = 0x6772_6170_6861_7221;
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
-/// The product of two fractions of 2^64, rounded down. Whole numbers give every machine the
-/// same graph, which powers of floating-point numbers do not promise.
-fn high(a: u64, b: u64) -> u64 {
-    let product = (u128::from(a) * u128::from(b)) >> 64;
-    // The upper half of 128 bits fits into 64.
-    u64::try_from(product).unwrap_or(u64::MAX)
-}
-
-/// `floor(n * u)` for the fraction `u` of 2^64.
-fn below(n: u64, u: u64) -> i64 {
-    // Less than n, which came from 32 bits.
-    i64::try_from(high(n, u)).unwrap_or(i64::MAX)
-}
 
 fn pieces(rows: u32, size: u32) -> impl Iterator<Item = std::ops::Range<u32>> {
     let size = size.max(1);
