@@ -47,6 +47,9 @@ extensions_options! {
         /// a graph is registered.
         pub check_endpoints: bool, default = true
 
+        /// Count the matches of joins along edges without the joins, where nothing but their number is asked for.
+        pub rule_count_propagation: bool, default = true
+
         /// A scan is not split into partitions of fewer rows than this.
         pub min_partition_rows: usize, default = 8192
 

@@ -15,6 +15,8 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
+use crate::optimizer::CountPropagation;
+use crate::planner::GraphQueryPlanner;
 use crate::sql::{GRAPH_CHECK, GraphCheck};
 use crate::storage::Stores;
 use crate::table::{
@@ -66,6 +68,11 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         for name in check_names() {
             let function = TableFunction::new(name.clone(), Arc::new(GraphCheck::default()));
             functions.insert(name, Arc::new(function));
+        }
+        // A planner of the application's own has to know the nodes that the rules make.
+        if self.query_planner().is_none() {
+            *self.query_planner() = Some(Arc::new(GraphQueryPlanner::default()));
+            self = self.with_optimizer_rule(Arc::new(CountPropagation));
         }
         self.with_table_factory(
             STORED_AS.to_owned(),

@@ -1,7 +1,7 @@
 //! The options that change what is read, and never what is answered.
 
 /// Names of the switches, without the prefix `graphar`.
-pub const SWITCHES: [&str; 9] = [
+pub const SWITCHES: [&str; 10] = [
     "check_endpoints",
     "declared_ordering",
     "dynamic_filters",
@@ -11,6 +11,7 @@ pub const SWITCHES: [&str; 9] = [
     "page_pruning",
     "projection_pushdown",
     "row_count_statistics",
+    "rule_count_propagation",
 ];
 
 /// Names and values that turn every switch on or off; without them nothing is kept in a cache

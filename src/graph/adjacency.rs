@@ -49,9 +49,9 @@ const BATCH_ROWS: usize = 8192;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Adjacency {
-    offsets: Arc<OffsetFiles>,
+    pub(super) offsets: Arc<OffsetFiles>,
     direction: Direction,
-    access: FileAccess,
+    pub(super) access: FileAccess,
 }
 
 impl Adjacency {
@@ -298,7 +298,7 @@ impl Adjacency {
     }
 
     /// The id columns of a chunk, if it can be read by page.
-    async fn columns(&self, slice: &ChunkSlice) -> Result<Option<Arc<Columns>>> {
+    pub(super) async fn columns(&self, slice: &ChunkSlice) -> Result<Option<Arc<Columns>>> {
         if self.offsets.file_type != FileType::Parquet {
             return Ok(None);
         }
@@ -327,14 +327,14 @@ impl Adjacency {
     }
 
     /// The column of the neighbours, or of the vertices that are looked up.
-    fn column(&self, neighbors: bool) -> &'static str {
+    pub(super) fn column(&self, neighbors: bool) -> &'static str {
         match (self.direction, neighbors) {
             (Direction::Out, true) | (Direction::In, false) => DST_COLUMN,
             (Direction::Out, false) | (Direction::In, true) => SRC_COLUMN,
         }
     }
 
-    fn chunk_path(&self, part: u64, chunk: u64) -> String {
+    pub(super) fn chunk_path(&self, part: u64, chunk: u64) -> String {
         self.offsets.paths.adj_list_chunk(part, chunk)
     }
 
@@ -343,7 +343,12 @@ impl Adjacency {
         Path::parse(&name).map_err(|e| GraphArError::payload(name, e))
     }
 
-    fn request(&self, slice: &ChunkSlice, column: &str, rows: &RowRanges) -> Result<ChunkRequest> {
+    pub(super) fn request(
+        &self,
+        slice: &ChunkSlice,
+        column: &str,
+        rows: &RowRanges,
+    ) -> Result<ChunkRequest> {
         let span = rows.span().unwrap_or(0..0);
         let gaps = rows.count() < span.end - span.start;
         Ok(ChunkRequest {
@@ -382,10 +387,10 @@ struct Part {
 
 /// The id columns of an edge chunk.
 #[derive(Debug)]
-struct Columns {
-    neighbors: IdColumn,
+pub(super) struct Columns {
+    pub(super) neighbors: IdColumn,
     /// The ids by which the layout is ordered, if they can be read by page as well.
-    aligned: Option<IdColumn>,
+    pub(super) aligned: Option<IdColumn>,
 }
 
 impl Columns {

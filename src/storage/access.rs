@@ -58,7 +58,7 @@ impl FileAccess {
     }
 
     /// What the store says of a file now.
-    pub(super) async fn head(&self, path: &Path) -> Result<ObjectMeta> {
+    pub(crate) async fn head(&self, path: &Path) -> Result<ObjectMeta> {
         self.meter.request(path.as_ref(), 0)?;
         let head = self.store.head(path).await;
         head.map_err(|e| GraphArError::store(path.to_string(), "a chunk file, by the counts", e))
@@ -66,7 +66,7 @@ impl FileAccess {
 
     /// Whether a file that something in the cache came from is still in that state. Costs a request
     /// where the file is not open.
-    pub(super) async fn is_current(&self, path: &Path, identity: &FileIdentity) -> Result<bool> {
+    pub(crate) async fn is_current(&self, path: &Path, identity: &FileIdentity) -> Result<bool> {
         if let Some(open) = self.still_open(path, identity) {
             return Ok(open.is_current());
         }

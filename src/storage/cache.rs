@@ -58,6 +58,8 @@ pub(super) enum CacheName {
     Offsets(Arc<str>, Arc<str>, u64),
     /// An edge chunk, by the number of the handle that looks things up in it.
     Chunk(u64, u64, u64),
+    /// The adjacency of a layout, by its folder.
+    Csr(Arc<str>, Arc<str>),
     /// A decoded page: number of the file, of the column's leaf, of the row group, of the page.
     Page(u64, u32, u32, u32),
 }
@@ -66,7 +68,7 @@ impl CacheKey for CacheName {
     fn size(&self) -> usize {
         match self {
             Self::Footer(_, path) => OVERHEAD + path.as_ref().len(),
-            Self::Offsets(..) | Self::Chunk(..) | Self::Page(..) => OVERHEAD,
+            Self::Offsets(..) | Self::Chunk(..) | Self::Csr(..) | Self::Page(..) => OVERHEAD,
         }
     }
 

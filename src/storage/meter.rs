@@ -98,7 +98,7 @@ impl ReadMeter {
     }
 
     /// Notes something found in the cache.
-    pub(super) fn hit(&self) {
+    pub(crate) fn hit(&self) {
         self.cache_hits.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -108,7 +108,7 @@ impl ReadMeter {
     }
 
     /// Whether this is the first time that the scan asks about this file.
-    pub(super) fn first_use(&self, file: u64) -> bool {
+    pub(crate) fn first_use(&self, file: u64) -> bool {
         let mut validated = self
             .validated
             .lock()

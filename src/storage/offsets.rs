@@ -235,6 +235,30 @@ impl OffsetFiles {
         CacheName::Chunk(access.handle, slice.part, slice.chunk)
     }
 
+    /// What is remembered of the layout as a whole.
+    pub(crate) fn resident_layout<T: Any + Send + Sync>(
+        &self,
+        access: &FileAccess,
+    ) -> Option<Arc<T>> {
+        access.cache.as_ref()?.get(&self.layout_name(access))
+    }
+
+    /// Remembers something of the layout as a whole.
+    pub(crate) fn keep_layout<T: Any + Send + Sync>(
+        &self,
+        access: &FileAccess,
+        value: &Arc<T>,
+        bytes: usize,
+    ) {
+        if let Some(cache) = &access.cache {
+            cache.put(&self.layout_name(access), value, bytes);
+        }
+    }
+
+    fn layout_name(&self, access: &FileAccess) -> CacheName {
+        CacheName::Csr(Arc::clone(&access.store_url), Arc::clone(&self.folder))
+    }
+
     /// The rows of a part in the table.
     pub fn part_rows(&self, part: u64) -> Range<u64> {
         usize::try_from(part).map_or(0..0, |part| self.rows.part(part))

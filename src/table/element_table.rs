@@ -25,6 +25,7 @@ use crate::physical::ids::{ids_of_expr, is_id_condition};
 use crate::physical::scan::{
     Bind, Bound, OpenConditions, ScanRequest, ScanTable, Selection, scan_rows,
 };
+use crate::physical::walks::EdgeSource;
 use crate::storage::Loaded;
 
 /// The rows of a vertex type, or of an edge triplet.
@@ -82,6 +83,26 @@ impl ElementTable {
     /// What a scan reads, or why there is nothing to read.
     pub fn rows(&self) -> &Loaded<Arc<ScanTable>> {
         &self.rows
+    }
+
+    /// About how many rows conditions leave over, as far as they are on ids, and how many rows there are; `None` if the
+    /// table cannot be read.
+    pub fn estimate(&self, filters: &[Expr]) -> Option<(u64, u64)> {
+        let table = self.rows.as_ref().ok()?;
+        let chosen = self.choose(table, filters);
+        let selected = chosen.selection.estimate(chosen.table);
+        Some((selected, chosen.table.rows.total()))
+    }
+
+    /// The edges, if this is an edge triplet with an ordered layout and known numbers of vertices at both ends.
+    pub fn edge_source(&self) -> Option<EdgeSource> {
+        EdgeSource::of(self.candidates())
+    }
+
+    /// The number of vertices, if this is a vertex type.
+    pub fn vertices(&self) -> Option<u64> {
+        let table = self.rows.as_ref().ok()?;
+        table.aligned.is_none().then(|| table.rows.total())
     }
 
     /// The copies that conditions could choose, the one that is read as a rule first.

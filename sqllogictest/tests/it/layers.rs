@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Top-level modules, lowest layer first.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 15] = [
     &["error", "config"],
     &["format"],
     &["storage"],
@@ -14,6 +14,9 @@ const LAYERS: [&[&str]; 12] = [
     &["writer"],
     &["physical"],
     &["table"],
+    &["logical"],
+    &["planner"],
+    &["optimizer"],
     &["sql"],
     &["session"],
     &["sample", "synthetic"],

@@ -22,4 +22,5 @@ mod prepared;
 mod pushdown;
 mod random_graph;
 mod random_query;
+mod walks;
 mod write;

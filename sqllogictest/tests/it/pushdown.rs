@@ -17,7 +17,7 @@ use crate::random_graph::*;
 use crate::random_query::*;
 
 /// The same tables in several sessions.
-struct Sides {
+pub struct Sides {
     /// By partitions, then by batch size.
     on: [[SessionContext; 2]; 2],
     off: [SessionContext; 2],
@@ -29,13 +29,13 @@ struct Sides {
 
 /// How the rows of two answers are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Order {
+pub enum Order {
     Any,
     Stated,
 }
 
 impl Sides {
-    async fn of(graph: &RandomGraph) -> Self {
+    pub async fn of(graph: &RandomGraph) -> Self {
         let archive = graph.write().await;
         let open = async |partitions, batch_size, on| {
             let how = How::of(partitions, batch_size, on);
@@ -64,7 +64,7 @@ impl Sides {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &SessionContext> {
+    pub fn all(&self) -> impl Iterator<Item = &SessionContext> {
         self.on.iter().flatten().chain(&self.off)
     }
 
@@ -80,7 +80,7 @@ impl Sides {
     }
 
     /// All sides give the rows of the naive evaluation, which are returned.
-    async fn compare(&self, sql: &str, order: Order) -> Vec<String> {
+    pub async fn compare(&self, sql: &str, order: Order) -> Vec<String> {
         let expected = arranged(rows(&self.naive, sql).await, order);
         self.expect(sql, order, &expected).await;
         expected
@@ -134,7 +134,7 @@ async fn copy_of(ctx: &SessionContext) -> SessionContext {
     copy
 }
 
-fn block_on(future: impl Future<Output = ()>) {
+pub fn block_on(future: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
