@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, ListBuilder, StringBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, Encoding, ZstdLevel};
 use datafusion::parquet::file::properties::{WriterProperties, WriterVersion};
+use datafusion::parquet::file::reader::FileReader;
+use datafusion::parquet::file::serialized_reader::SerializedFileReader;
 use datafusion::prelude::SessionContext;
 use datafusion_graphar::format::FileType;
 use proptest::collection::vec;
@@ -235,6 +238,11 @@ async fn long_runs_are_looked_at_once() {
     let mut by_run = How::default();
     by_run.partitions = 1;
     let ctx = archive.open(&by_run).await.unwrap();
+    let written = archive.get("vertex/person/labels/chunk0").await;
+    let file = SerializedFileReader::new(Bytes::from(written)).unwrap();
+    for column in file.metadata().row_group(0).columns() {
+        assert!(column.encodings().all(|encoding| encoding == Encoding::RLE));
+    }
     let sql = "SELECT count(*) FROM g.person WHERE has_label(_labels, 'x') AND NOT has_label(_labels, 'y')";
     assert_eq!(value(&ctx, sql).await, "0");
     let runs = counted(&ctx, sql, "label_runs").await;

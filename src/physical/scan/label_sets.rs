@@ -112,6 +112,8 @@ pub(super) fn mask(rows: &RowRanges, kept: &RowRanges) -> BooleanArray {
 }
 
 #[cfg(test)]
+// A set of one range is a vector of one range, and not a slip of the pen.
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
 

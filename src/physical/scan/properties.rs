@@ -335,23 +335,24 @@ impl Stated {
         let bounds = || {
             let least = cast(&converter.row_group_mins(groups).ok()?, declared).ok()?;
             let most = cast(&converter.row_group_maxes(groups).ok()?, declared).ok()?;
-            let (text, count) = (stored.data_type().is_string(), groups.len());
-            let exact = if text {
+            let count = groups.len();
+            let exact = if stored.data_type().is_string() {
                 (
                     converter.row_group_is_min_value_exact(groups).ok()?,
                     converter.row_group_is_max_value_exact(groups).ok()?,
                 )
             } else {
-                // NaN, which is greater than every number, is in no bound; and both zeros are one.
-                let exact = BooleanArray::from(vec![!floats; count]);
+                let exact = BooleanArray::from(vec![true; count]);
                 (exact.clone(), exact)
             };
             let complete = least.len() == count && most.len() == count;
             complete.then_some(Bounds { least, most, exact })
         };
+        // Writers leave NaN out of bounds, which is greater than every number.
+        let bounds = if floats { None } else { bounds() };
         Some(Self {
             nulls: converter.row_group_null_counts(groups).ok(),
-            bounds: bounds(),
+            bounds,
         })
     }
 }
@@ -361,12 +362,7 @@ impl Bounds {
     fn at(&self, number: usize) -> Option<((ScalarValue, bool), (ScalarValue, bool))> {
         let value = |array: &ArrayRef| {
             let value = ScalarValue::try_from_array(array, number).ok()?;
-            let nan = match &value {
-                ScalarValue::Float32(Some(value)) => value.is_nan(),
-                ScalarValue::Float64(Some(value)) => value.is_nan(),
-                _ => false,
-            };
-            (!value.is_null() && !nan).then_some(value)
+            (!value.is_null()).then_some(value)
         };
         let exact = |flags: &BooleanArray| flags.is_valid(number) && flags.value(number);
         let least = (value(&self.least)?, exact(&self.exact.0));

@@ -259,7 +259,10 @@ impl Walk {
 fn all_set(levels: &[u8], count: u64) -> Option<bool> {
     let mut walk = Walk::default();
     walk.hybrid(levels, count)?;
-    Some(count == 0 || walk.ranges == [0..count])
+    Some(match walk.ranges.as_slice() {
+        [all] => *all == (0..count),
+        _ => count == 0,
+    })
 }
 
 /// The bytes whose length stands before them.
