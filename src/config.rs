@@ -30,13 +30,30 @@ extensions_options! {
         /// Answer conditions on labels from the columns of the labels that they name.
         pub label_pushdown: bool, default = true
 
+        /// Walk the columns of labels run by run, where a condition is on labels alone. Off: every vertex is
+        /// looked at.
+        pub label_runs: bool, default = true
+
         /// Tell the optimizer the number of rows that the count files give, so that
         /// `count(*)` opens no payload file, and the bounds of the ids.
         pub row_count_statistics: bool, default = true
 
+        /// Tell the optimizer how many nulls a property has, and its least and greatest values, by the footers
+        /// of its Parquet files. They are read when a statement is planned that asks for whole columns, and
+        /// remembered. A physical plan that is kept answers for the files of that moment, but `PreparedQuery` does
+        /// not. Needs a cache, and no limit of requests or bytes.
+        pub collect_statistics: bool, default = true
+
+        /// Most Parquet files of a table that are read for that; tables of more have no such statistics.
+        pub statistics_chunks: usize, default = 32
+
         /// Tell the optimizer that vertices come by id and the edges of an ordered layout by its
         /// end. The order is checked as it is read; an edge chunk out of order is an error.
         pub declared_ordering: bool, default = true
+
+        /// Tell the optimizer that each partition of a vertex table has a range of ids of its own, so that
+        /// groups and joins by `_vertex_id` need no exchange of rows.
+        pub range_partitioning: bool, default = true
 
         /// Take `is_nullable: false` for a promise: the column is NOT NULL, and a null in a
         /// file is an error. Off: every property is nullable. Read when a graph is registered.

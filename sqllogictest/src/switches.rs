@@ -1,15 +1,18 @@
 //! The options that change what is read, and never what is answered.
 
 /// Names of the switches, without the prefix `graphar`.
-pub const SWITCHES: [&str; 10] = [
+pub const SWITCHES: [&str; 13] = [
     "check_endpoints",
+    "collect_statistics",
     "declared_ordering",
     "dynamic_filters",
     "filter_pushdown",
     "id_pushdown",
     "label_pushdown",
+    "label_runs",
     "page_pruning",
     "projection_pushdown",
+    "range_partitioning",
     "row_count_statistics",
     "rule_count_propagation",
 ];

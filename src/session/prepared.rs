@@ -13,6 +13,7 @@ use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream};
 use datafusion::prelude::SessionContext;
 
+use crate::config::GraphArOptions;
 use crate::physical::scan::bind_scan;
 
 /// A query with parameters (`$1`, `$name`) that is planned once.
@@ -56,7 +57,7 @@ impl PreparedQuery {
         // Fails where a parameter has to have a value before anything can be planned.
         let physical = match &logical {
             LogicalPlan::Ddl(_) | LogicalPlan::Dml(_) | LogicalPlan::Statement(_) => None,
-            query => state.create_physical_plan(query).await.ok(),
+            query => planner(&state).create_physical_plan(query).await.ok(),
         };
         Ok(Self {
             state,
@@ -101,4 +102,15 @@ impl PreparedQuery {
         })?;
         reset_plan_states(bound.data)
     }
+}
+
+/// The session, but for statistics of files: they hold for the files as they are now, and later runs may find
+/// others.
+fn planner(state: &SessionState) -> SessionState {
+    let mut planner = state.clone();
+    let mut options = GraphArOptions::of(planner.config_options());
+    options.collect_statistics = false;
+    let extensions = &mut planner.config_mut().options_mut().extensions;
+    extensions.insert(options);
+    planner
 }

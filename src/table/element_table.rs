@@ -23,10 +23,10 @@ use crate::error::GraphArError;
 use crate::format::RowRanges;
 use crate::physical::ids::{ids_of_expr, is_id_condition};
 use crate::physical::scan::{
-    Bind, Bound, OpenConditions, ScanRequest, ScanTable, Selection, scan_rows,
+    Bind, Bound, OpenConditions, PropertyStatistics, ScanRequest, ScanTable, Selection, scan_rows,
 };
 use crate::physical::walks::EdgeSource;
-use crate::storage::Loaded;
+use crate::storage::{FileAccess, Loaded, ReadMeter};
 
 /// The rows of a vertex type, or of an edge triplet.
 ///
@@ -227,10 +227,18 @@ impl TableProvider for ElementTable {
         } else {
             self.bind(filters, &options)?
         };
+        let whole = open.is_none() && limit.is_none();
+        let properties = match &bound.selection {
+            Selection::All if whole => {
+                properties_of(&bound.table, projection, state, &options).await
+            }
+            _ => vec![],
+        };
         scan_rows(ScanRequest {
             table: &bound.table,
             projection,
             limit,
+            properties,
             selection: bound.selection,
             conditions: bound.conditions,
             open,
@@ -302,6 +310,43 @@ impl Bind for ElementTable {
             choice: reason,
         })
     }
+}
+
+/// What is known of the properties that a scan of all rows gives.
+async fn properties_of(
+    table: &ScanTable,
+    projection: Option<&Vec<usize>>,
+    state: &dyn Session,
+    options: &GraphArOptions,
+) -> PropertyStatistics {
+    let limited = options.max_requests > 0 || options.max_bytes > 0;
+    let (true, Some(cache)) = (options.collect_statistics && !limited, &table.cache) else {
+        return vec![];
+    };
+    let Ok(store) = state.runtime_env().object_store(&table.store_url) else {
+        return vec![];
+    };
+    let access = FileAccess {
+        validate: options.validate_cached_files,
+        ..FileAccess::new(
+            store,
+            table.store_url.as_str(),
+            Some(Arc::clone(cache)),
+            ReadMeter::default(),
+        )
+    };
+    let all: Vec<usize>;
+    let columns = match projection {
+        Some(columns) => columns,
+        None => {
+            all = (0..table.schema.fields().len()).collect();
+            &all
+        }
+    };
+    let known = &table.properties;
+    known
+        .of(table, columns, &access, options.statistics_chunks)
+        .await
 }
 
 fn has_placeholder(filters: &[Expr]) -> Result<bool> {

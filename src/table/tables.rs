@@ -97,6 +97,7 @@ pub(super) fn vertex_table(
         endpoints: vec![],
         aligned: None,
         cache: cache.cloned(),
+        properties: Arc::default(),
     }
 }
 
@@ -208,5 +209,6 @@ pub(super) fn edge_table(
         endpoints: parts.endpoints,
         aligned: aligned_end,
         cache: cache.cloned(),
+        properties: Arc::default(),
     }
 }

@@ -17,12 +17,13 @@ use object_store::path::Path;
 
 use super::ScanTable;
 use super::assemble::{AlignedIds, ReadPlan, Rows};
+use super::label_sets::LabelSets;
 use super::reader::RangeReader;
 use super::selection::{Lookup, Piece};
 use crate::error::{GraphArError, Result as GraphArResult};
 use crate::format::RowRanges;
 use crate::storage::payload::{
-    ChunkRequest, ChunkStream, ColumnSource, IdColumn, ParquetFile, open_chunk,
+    ChunkRequest, ChunkStream, ColumnSource, IdColumn, ParquetFile, TrueRows, open_chunk,
 };
 
 /// Ids are read page by page where fewer than one row in this many is wanted: then pages are
@@ -35,6 +36,8 @@ pub(super) struct Chunk {
     /// For each file set whether its file was opened, and the file if it is Parquet and will be
     /// opened again.
     files: Vec<(bool, Option<Arc<ParquetFile>>)>,
+    /// The rows of labels by their columns; `None` where they have to be decoded.
+    labels: Vec<(usize, Option<Arc<RowRanges>>)>,
 }
 
 impl Chunk {
@@ -42,7 +45,51 @@ impl Chunk {
         Self {
             piece,
             files: vec![(false, None); table.files.len()],
+            labels: vec![],
         }
+    }
+
+    /// The rows of the chunk that fulfil a condition on labels; `None` if the labels have to be decoded.
+    pub async fn labelled(
+        &mut self,
+        reader: &RangeReader,
+        sets: &LabelSets,
+    ) -> Result<Option<RowRanges>> {
+        for column in sets.labels() {
+            if self.labels.iter().any(|(known, _)| *known == column) {
+                continue;
+            }
+            let rows = self.rows_of_label(reader, column).await?;
+            self.labels.push((column, rows));
+        }
+        let labels = &self.labels;
+        let of = |column: usize| {
+            let found = labels.iter().find(|(known, _)| *known == column)?;
+            found.1.as_ref().map(Arc::clone)
+        };
+        Ok(sets.rows(&of, self.piece.slice.chunk_rows))
+    }
+
+    async fn rows_of_label(
+        &mut self,
+        reader: &RangeReader,
+        column: usize,
+    ) -> Result<Option<Arc<RowRanges>>> {
+        let Some((set, label)) = reader.table.label_column(column) else {
+            return Ok(None);
+        };
+        if self.parquet(reader, set).await?.is_none() {
+            return Ok(None);
+        }
+        let request = ChunkRequest {
+            columns: vec![label.clone()],
+            ..self.request(reader, set, &self.piece.rows)?
+        };
+        let found = TrueRows::read(&request).await?;
+        Ok(found.map(|found| {
+            reader.metrics.label_runs.add(found.runs);
+            Arc::new(found.rows)
+        }))
     }
 
     /// The Parquet file of a set, with its statistics; `None` if it is none.

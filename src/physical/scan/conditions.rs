@@ -17,6 +17,7 @@ use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::joins::HashTableLookupExpr;
 
 use super::assemble::ReadPlan;
+use super::label_sets::LabelSets;
 use super::prune::Pruning;
 use super::{ColumnOrigin, ScanTable, Selection};
 use crate::config::GraphArOptions;
@@ -39,6 +40,8 @@ pub(super) struct Stage {
     pub kept: SchemaRef,
     /// What the statistics of the files can say about the condition.
     pub pruning: Vec<Pruning>,
+    /// The condition as sets of rows, if it is on labels alone and their columns are not needed further.
+    pub labels: Option<LabelSets>,
 }
 
 /// Conditions that are tested on rows, ready to be used.
@@ -143,6 +146,7 @@ impl Conditions {
         needed: impl Fn(&usize) -> bool,
     ) -> Result<()> {
         let read = ReadPlan::try_new(table, &columns)?;
+        let earlier = self.columns.len();
         self.columns.extend(columns);
         let schema = Arc::new(table.schema_of(&self.columns)?);
         let keep: Vec<usize> = (0..self.columns.len())
@@ -154,7 +158,10 @@ impl Conditions {
         } else {
             vec![]
         };
+        let labels = LabelSets::of(&condition, table.schema.fields().len());
+        let labels = labels.filter(|_| options.label_runs && keep.iter().all(|at| *at < earlier));
         self.stages.push(Stage {
+            labels,
             read,
             condition: reassign_expr_columns(condition, &schema)?,
             kept: Arc::new(schema.project(&keep)?),

@@ -21,6 +21,8 @@ pub(super) struct ScanMetrics {
     pub rows_decoded: Count,
     /// Rows that failed a condition.
     pub rows_dropped: Count,
+    /// Runs of labels that were walked, and words of packed bits.
+    pub label_runs: Count,
     requests: Gauge,
     bytes: Gauge,
     pages: Gauge,
@@ -56,6 +58,7 @@ impl ScanMetrics {
             rows_pruned: count("rows_pruned"),
             rows_decoded: count("rows_decoded"),
             rows_dropped: count("rows_dropped"),
+            label_runs: count("label_runs"),
             requests: gauge("store_requests"),
             bytes: gauge("store_bytes"),
             pages: gauge("id_pages_decoded"),

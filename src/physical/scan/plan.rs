@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::common::stats::Precision;
-use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use datafusion::common::{ColumnStatistics, ScalarValue, SplitPoint, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
-use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr, RangePartitioning};
+use datafusion::physical_plan::{ExecutionPlan, Partitioning, PhysicalExpr};
 
-use super::{GraphArSource, OpenConditions, ScanTable, Selection, split_rows};
+use super::{GraphArSource, OpenConditions, PropertyStatistics, ScanTable, Selection, split_rows};
 use crate::config::GraphArOptions;
 
 /// What a scan is to read.
@@ -32,6 +32,8 @@ pub struct ScanRequest<'a> {
     pub conditions: Vec<Arc<dyn PhysicalExpr>>,
     /// Conditions whose parameters have no value yet; the plan has to be bound before it can run.
     pub open: Option<OpenConditions>,
+    /// What is known of properties over all rows of the table.
+    pub properties: PropertyStatistics,
     /// Why this layout is read and not another, for plans.
     pub choice: Option<Arc<str>>,
     /// Most partitions.
@@ -54,6 +56,7 @@ pub fn scan_rows(request: ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         selection,
         conditions,
         open,
+        properties,
         choice,
         partitions,
         options,
@@ -67,7 +70,18 @@ pub fn scan_rows(request: ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         partition_count(table, &selection, partitions, options)
     };
     let groups = range_groups(table, &selection, partitions);
+    let partitioning = if options.range_partitioning {
+        range_partitioning(table, &groups)?
+    } else {
+        None
+    };
     let mut statistics = statistics(table, &selection, options);
+    for (column, known) in properties {
+        statistics.column_statistics[column] = match selection {
+            Selection::All => known,
+            Selection::Ids(_) => known.to_inexact(),
+        };
+    }
     if open.is_some() {
         statistics = statistics.to_inexact();
     }
@@ -88,6 +102,7 @@ pub fn scan_rows(request: ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let order = PhysicalSortExpr::new_default(Arc::new(Column::new(name, column)));
         config = config.with_output_ordering(LexOrdering::new([order]).into_iter().collect());
     }
+    config = config.with_output_partitioning(partitioning);
     let config = config.with_projection_indices(projection.cloned())?.build();
     Ok(DataSourceExec::from_data_source(config))
 }
@@ -127,6 +142,28 @@ pub(super) fn range_groups(
         groups.push(FileGroup::new(vec![]));
     }
     groups
+}
+
+/// That each partition of vertices has ids of its own, ascending from one to the next. A border between
+/// partitions of edges may lie between the edges of one vertex, so of them nothing is said.
+fn range_partitioning(table: &ScanTable, groups: &[FileGroup]) -> Result<Option<Partitioning>> {
+    let Some(column) = table.id_column().filter(|_| table.aligned.is_none()) else {
+        return Ok(None);
+    };
+    let starts = groups.iter().skip(1).map(|group| {
+        let first = group.files().first()?.range.as_ref()?;
+        Some(SplitPoint::new(vec![ScalarValue::Int64(Some(first.start))]))
+    });
+    let Some(starts) = starts.collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let name = table.schema.field(column).name();
+    let order = PhysicalSortExpr::new_default(Arc::new(Column::new(name, column)));
+    let Some(order) = LexOrdering::new([order]).filter(|_| !starts.is_empty()) else {
+        return Ok(None);
+    };
+    let ranges = RangePartitioning::try_new(order, starts)?;
+    Ok(Some(Partitioning::Range(ranges)))
 }
 
 /// What is known of the rows without reading any.

@@ -257,7 +257,7 @@ fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
 }
 
 /// Reads the statistics of a column that stands in the file under a name.
-fn converter<'a>(
+pub(super) fn converter<'a>(
     file: &'a ParquetFile,
     column: &'a ChunkColumn,
 ) -> Option<StatisticsConverter<'a>> {
@@ -274,7 +274,7 @@ fn converter<'a>(
 /// Not those of floating-point columns: writers leave NaN out, which is greater than every number in SQL.
 /// Nor old ones of texts, which compare bytes as signed numbers. Nor those of a type that
 /// is not merely widened.
-fn has_sound_bounds(
+pub(super) fn has_sound_bounds(
     metadata: &ParquetMetaData,
     leaf: usize,
     stored: &Field,

@@ -26,6 +26,7 @@ use futures::stream::{self, BoxStream};
 use super::assemble::{AlignedIds, ReadPlan};
 use super::chunks::{Chunk, OpenFiles};
 use super::conditions::{Conditions, IdConditions, Stage, passing, worth_testing};
+use super::label_sets::mask;
 use super::selection::Pieces;
 use super::{ScanMetrics, ScanTable};
 use crate::format::RowRanges;
@@ -359,6 +360,11 @@ async fn test(
     before: Option<&RecordBatch>,
     aligned: &mut AlignedIds,
 ) -> Result<Passed> {
+    if let Some(sets) = &stage.labels
+        && let Some(having) = chunk.labelled(reader, sets).await?
+    {
+        return known_rows(stage, rows, &having, before);
+    }
     chunk.prepare(reader, &stage.read).await?;
     let mut files = chunk.open(reader, &stage.read, rows.clone()).await?;
     let schema = &stage.schema;
@@ -397,6 +403,27 @@ async fn test(
     Ok(Passed {
         rows: ranges.finish(),
         columns: concat_batches(&stage.kept, &passed)?,
+    })
+}
+
+/// What passes where the rows that do are known: none of the stage's own columns is kept.
+fn known_rows(
+    stage: &Stage,
+    rows: &RowRanges,
+    having: &RowRanges,
+    before: Option<&RecordBatch>,
+) -> Result<Passed> {
+    let passed = rows.intersect(having);
+    let columns = match before {
+        Some(before) if passed.count() < rows.count() => {
+            filter_record_batch(&before.project(&stage.keep)?, &mask(rows, &passed))?
+        }
+        Some(before) => before.project(&stage.keep)?,
+        None => RecordBatch::new_empty(Arc::clone(&stage.kept)),
+    };
+    Ok(Passed {
+        rows: passed,
+        columns,
     })
 }
 

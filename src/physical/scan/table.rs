@@ -8,6 +8,7 @@ use datafusion::common::internal_err;
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 
+use super::KnownProperties;
 use super::conditions::hidden_name;
 use crate::format::{
     AdjListPaths, ChunkSlice, EdgeRows, FileType, PropertyGroup, VertexPaths, first_slice,
@@ -157,6 +158,8 @@ pub struct ScanTable {
     pub aligned: Option<Aligned>,
     /// What the session remembers of the files.
     pub cache: Option<Arc<FileCache>>,
+    /// What it remembers of the properties.
+    pub properties: Arc<KnownProperties>,
 }
 
 impl ScanTable {

@@ -21,7 +21,7 @@ mod tests;
 mod time_text;
 
 pub use self::outline::{Outline, StoredColumn};
-pub use self::parquet::{IdColumn, ParquetFile};
+pub use self::parquet::{FileStamp, IdColumn, ParquetFile, TrueRows};
 
 use std::ops::Range;
 use std::sync::Arc;

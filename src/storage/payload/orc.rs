@@ -17,6 +17,7 @@ use orc_rust::projection::ProjectionMask;
 use orc_rust::reader::metadata::{FileMetadata, read_metadata_async};
 use orc_rust::schema::{DataType as OrcType, RootDataType};
 use orc_rust::stripe::{Stripe, StripeMetadata};
+use orc_rust::{RowSelection, RowSelector};
 
 use self::source::Source;
 use super::ChunkRequest;
@@ -184,7 +185,7 @@ struct OpenStripe {
     decoder: NaiveStripeDecoder,
     /// The timestamp columns of the whole stripe.
     times: Vec<ArrayRef>,
-    /// Rows that were decoded.
+    /// Rows that were decoded or passed over.
     done: usize,
 }
 
@@ -274,13 +275,29 @@ impl Reader {
                 Stripe::new_async(&mut self.source, &self.metadata, &self.projection, info).await;
             let stripe = stripe.map_err(failed)?;
             lengths::check(&stripe).map_err(corrupt)?;
-            let schema = SchemaRef::clone(&self.schema);
-            let decoder = NaiveStripeDecoder::new(stripe, schema, self.request.batch_size.max(1))
-                .map_err(failed)?;
+            let skipped = self.request.rows.start.saturating_sub(self.row);
+            let index = |rows: u64| {
+                usize::try_from(rows).map_err(|e| GraphArError::payload(self.request.name(), e))
+            };
+            let done = index(skipped)?;
+            // Rows before the wanted ones are passed over without making values of them. The library does not
+            // end a selection inside a stripe, so what follows is left to the reader.
+            let selection = RowSelection::from(vec![
+                RowSelector::skip(done),
+                RowSelector::select(index(info.number_of_rows() - skipped)?),
+            ]);
+            let decoder = NaiveStripeDecoder::new_with_selection(
+                stripe,
+                SchemaRef::clone(&self.schema),
+                self.request.batch_size.max(1),
+                (done > 0).then_some(selection),
+            );
+            let decoder = decoder.map_err(failed)?;
+            self.row += skipped;
             self.stripe = Some(OpenStripe {
                 decoder,
                 times,
-                done: 0,
+                done,
             });
             return Ok(true);
         }

@@ -1,5 +1,6 @@
 //! Parquet: row groups and pages of the wanted rows, decoded straight into the declared types.
 
+mod flags;
 mod footer;
 mod id_page;
 mod opened;
@@ -22,7 +23,8 @@ use datafusion::parquet::file::metadata::ParquetMetaData;
 use datafusion::parquet::schema::types::SchemaDescriptor;
 use futures::StreamExt;
 
-pub use self::opened::ParquetFile;
+pub use self::flags::TrueRows;
+pub use self::opened::{FileStamp, ParquetFile};
 pub use self::pages::IdColumn;
 use self::source::Source;
 use super::ChunkRequest;

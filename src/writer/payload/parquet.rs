@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::HashSet;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -65,6 +65,7 @@ impl Default for EncodeOptions {
 /// - No embedded Arrow schema: readers see the types of the format (String, Date,
 ///   Timestamp in milliseconds without a zone), not the layout that this process had in memory.
 /// - List items are named `element`, as the Parquet specification asks for.
+/// - Labels are written as runs.
 /// - Whole numbers are delta-packed: ids and offsets ascend or are near each other.
 pub(super) fn encode(path: &str, batch: &RecordBatch, options: &EncodeOptions) -> Result<Bytes> {
     let fields = batch.schema_ref().fields();
@@ -80,6 +81,12 @@ pub(super) fn encode(path: &str, batch: &RecordBatch, options: &EncodeOptions) -
         .set_write_batch_size(STEP.min(page_rows))
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_coerce_types(true);
+    let is_flag =
+        |field: &FieldRef| *field.data_type() == DataType::Boolean && !field.is_nullable();
+    if fields.iter().all(is_flag) {
+        // Labels have long runs, and the scan walks them run by run. The C++ library writes them so, too.
+        properties = properties.set_encoding(Encoding::RLE);
+    }
     for (field, values) in fields.iter().zip(batch.columns()) {
         if mostly_different(values) {
             let column = ColumnPath::from(field.name().as_str());

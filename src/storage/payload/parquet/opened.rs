@@ -18,12 +18,27 @@ use super::parquet_error;
 use super::source::Source;
 use crate::error::{GraphArError, Result};
 use crate::storage::access::FileAccess;
+use crate::storage::cache::FileIdentity;
 use crate::storage::payload::checked::row_count_error;
 use crate::storage::payload::file::{ChunkFile, FileState};
 use crate::storage::payload::{ChunkRequest, ColumnSource};
 
 /// Bytes at the end of a file: the length of the footer and the magic.
 const TRAILER: u64 = 8;
+
+/// A state of a file, without anything that stands in it.
+#[derive(Debug, Clone)]
+pub struct FileStamp {
+    path: Path,
+    identity: FileIdentity,
+}
+
+impl FileStamp {
+    /// Whether the file is still in this state. Costs a request where the file is not open.
+    pub(crate) async fn is_current(&self, access: &FileAccess) -> Result<bool> {
+        access.is_current(&self.path, &self.identity).await
+    }
+}
 
 /// One state of a Parquet file: its footer, with the page index if that was asked for.
 #[derive(Debug)]
@@ -98,6 +113,14 @@ impl ParquetFile {
             });
         }
         bounds
+    }
+
+    /// What tells whether the file is still in this state.
+    pub(crate) fn stamp(&self, path: &Path) -> FileStamp {
+        FileStamp {
+            path: path.clone(),
+            identity: self.state.identity.clone(),
+        }
     }
 
     /// The file's own schema in Arrow.
