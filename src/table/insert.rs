@@ -10,6 +10,7 @@ use datafusion::common::exec_err;
 use datafusion::datasource::sink::DataSink;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
 use futures::StreamExt;
@@ -17,7 +18,7 @@ use futures::StreamExt;
 use super::RegisteredGraph;
 use crate::format::{DESTINATION_ID, InfoKind, SOURCE_ID, VERTEX_ID};
 use crate::storage::Archive;
-use crate::writer::{GraphWriter, WriteOptions};
+use crate::writer::{GraphWriter, Spilling, WriteOptions};
 
 /// The element type of a registered graph that rows are added to.
 #[derive(Debug, Clone)]
@@ -46,6 +47,7 @@ pub struct InsertSink {
     target: InsertTarget,
     /// The columns of the table; ids of vertices may be null, since they come by themselves.
     schema: SchemaRef,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl InsertSink {
@@ -61,6 +63,7 @@ impl InsertSink {
         Self {
             schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             target,
+            metrics: ExecutionPlanMetricsSet::new(),
         }
     }
 }
@@ -100,6 +103,10 @@ impl DataSink for InsertSink {
         &self.schema
     }
 
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
     async fn write_all(
         &self,
         rows: SendableRecordBatchStream,
@@ -116,6 +123,7 @@ impl DataSink for InsertSink {
         let options = WriteOptions {
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
+            spilling: Spilling::of_context(context, &self.metrics),
             ..WriteOptions::default()
         };
         let stores = registered.stores();

@@ -8,12 +8,16 @@
 //! files that hold the declared columns and nothing else.
 
 mod append;
+mod append_layout;
 mod chunk_files;
 mod columns;
 mod copy;
+mod edge_buffer;
+mod edge_layout;
 mod edge_order;
 mod edge_rows;
 mod edge_sink;
+mod edge_spill;
 mod graph_writer;
 mod ids;
 mod infos;
@@ -24,6 +28,8 @@ pub mod payload;
 mod reject_file;
 mod rejects;
 mod row_filter;
+mod spilled_edges;
+mod spilling;
 mod steps;
 mod stored;
 mod target;
@@ -35,4 +41,5 @@ mod write_options;
 pub use copy::{Adapter, GraphArFormatFactory, GraphArSink, property_of};
 pub use graph_writer::GraphWriter;
 pub use rejects::{OnError, Skipped, SkippedRow};
+pub use spilling::Spilling;
 pub use write_options::{WriteOptions, Written};

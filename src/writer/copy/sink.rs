@@ -24,7 +24,7 @@ use crate::storage::Stores;
 use crate::writer::keys::KeyEnd;
 use crate::writer::payload::EncodeOptions;
 use crate::writer::row_filter::EdgeColumns;
-use crate::writer::{GraphWriter, OnError, WriteOptions, Written};
+use crate::writer::{GraphWriter, OnError, Spilling, WriteOptions, Written};
 
 /// Writes a vertex type or an edge triplet, and makes it visible at the end.
 ///
@@ -192,6 +192,7 @@ impl DataSink for GraphArSink {
             encode: self.encode.clone(),
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
+            spilling: Spilling::of_context(context, &self.metrics),
             on_error: self.on_error.clone(),
         };
         let stores = Stores::new(Arc::clone(&self.runtime));
