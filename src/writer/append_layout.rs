@@ -40,7 +40,10 @@ impl GraphWriter {
     ) -> DataFusionResult<Collected<'a>> {
         let triplet = appended.triplet;
         let list = &triplet.info.adj_lists[number];
-        let (end, size) = (list.layout.aligned_by(), triplet.info.part_size(list.layout));
+        let (end, size) = (
+            list.layout.aligned_by(),
+            triplet.info.part_size(list.layout),
+        );
         let mut spilled = match new {
             Collected::Spilled(spilled) => spilled,
             Collected::Memory(new) => {
@@ -80,9 +83,12 @@ impl GraphWriter {
         let mut groups = spilled.groups(number);
         while let Some(group) = groups.next(files).await? {
             let touched = group.edges().end(end).parts(size);
-            let all = self
-                .with_stored(appended, number, &touched, group.edges())
-                .await;
+            let new = group.edges();
+            let mut all = self.with_stored(appended, number, &touched, new).await;
+            if all.as_ref().is_err_and(|(_, error)| is_exhausted(error)) {
+                files.drain().await?;
+                all = self.with_stored(appended, number, &touched, new).await;
+            }
             let edges = match all {
                 Ok(edges) => Arc::new(edges),
                 Err((needed, error)) if is_exhausted(&error) => {
@@ -185,7 +191,13 @@ impl GraphWriter {
                 grow(rows.saturating_mul(edges.bytes_per_edge()))?;
                 let ids = |column: usize| chunk.column(column).as_primitive::<Int64Type>();
                 let (sources, destinations) = triplet.vertices;
-                let added = extend(&mut edges, ids(0), ids(1), (sources, destinations), triplet.info);
+                let added = extend(
+                    &mut edges,
+                    ids(0),
+                    ids(1),
+                    (sources, destinations),
+                    triplet.info,
+                );
                 added.map_err(|error| (0, error.into()))?;
                 if !columns.is_empty() {
                     let properties = batch_as(selection.schema(), &columns, rows)

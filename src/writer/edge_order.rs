@@ -204,7 +204,10 @@ mod tests {
         let layout = AdjListType::OrderedBySource;
         let order = EdgeOrder::try_new("t", layout, &ids, 6..10, 3).unwrap();
         assert_eq!(order.input_rows(&(0..4)), Some(&[1, 3, 2, 0][..]));
-        assert_eq!((order.parts(), order.part(0), order.part(1)), (2, 0..3, 3..4));
+        assert_eq!(
+            (order.parts(), order.part(0), order.part(1)),
+            (2, 0..3, 3..4)
+        );
         assert_eq!(order.offsets(0), [0, 2, 3, 3]);
         assert_eq!(order.offsets(1), [0, 1, 1, 1]);
     }

@@ -33,7 +33,9 @@ impl GraphWriter {
         let (memory, skipped) = self.collect_edges(&mut sink, &info, ends, rows).await?;
         let mut files = self.chunk_files();
         let rows = sink.finish(memory, &self.data, &mut files).await?;
-        let written = self.end_edges(file.clone(), text, &info, rows, files).await?;
+        let written = self
+            .end_edges(file.clone(), text, &info, rows, files)
+            .await?;
         Ok(Written { skipped, ..written })
     }
 

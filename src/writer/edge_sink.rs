@@ -141,7 +141,9 @@ impl<'a> EdgeSink<'a> {
             .spill
             .get_or_insert_with(|| EdgeSpill::new(triplet, selection, spilling, pool));
         let empty = EdgeBuffer::below(triplet.vertices);
-        spill.add(&mem::replace(&mut self.edges, empty).rows()).await
+        spill
+            .add(&mem::replace(&mut self.edges, empty).rows())
+            .await
     }
 
     /// Writes all layouts of edges none of which were spilled. Gives their number.

@@ -46,7 +46,8 @@ pub(super) struct Partition<'a> {
 
 /// Adds rows to a file and gives their bytes in memory, or ends it and gives the file: DataFusion's type for a file
 /// that is written has no public name.
-type Append = Box<dyn FnMut(Option<&RecordBatch>) -> Result<(usize, Option<Arc<dyn SpillFile>>)> + Send>;
+type Append =
+    Box<dyn FnMut(Option<&RecordBatch>) -> Result<(usize, Option<Arc<dyn SpillFile>>)> + Send>;
 
 fn begin(manager: &SpillManager) -> Result<Append> {
     let mut file = manager.create_in_progress_file("graphar edges")?;

@@ -112,7 +112,10 @@ fn a_write_that_the_system_refuses_leaves_the_old_graph() {
         assert!(!refused.status.success(), "{statements:?}: {errors}");
         // The file, and what the system says of it.
         assert!(errors.contains("/chunk0"), "{statements:?}: {errors}");
-        assert!(errors.contains("File too large"), "{statements:?}: {errors}");
+        assert!(
+            errors.contains("File too large"),
+            "{statements:?}: {errors}"
+        );
         let after = files(folder.path());
         for (path, bytes) in &before {
             assert!(after.get(path) == Some(bytes), "{statements:?}: {path:?}");
@@ -121,12 +124,21 @@ fn a_write_that_the_system_refuses_leaves_the_old_graph() {
     let count = "SELECT (SELECT count(*) FROM g.person) AS persons, (SELECT count(*) FROM g.person_knows_person) AS edges";
     let check = format!("SELECT count(*) AS wrong FROM graph_check('{graph}')");
     let found = works(&run(None, &[open.clone(), count.to_owned(), check.clone()]));
-    assert!(found.contains("100 200") && found.contains("[\"0\"]"), "{found}");
+    assert!(
+        found.contains("100 200") && found.contains("[\"0\"]"),
+        "{found}"
+    );
 
     // Without the limit the same goes through, and nothing is left of what failed: the state and the one before.
-    works(&run(None, &[open.clone(), insert(20000), insert_persons(20000)]));
+    works(&run(
+        None,
+        &[open.clone(), insert(20000), insert_persons(20000)],
+    ));
     let found = works(&run(None, &[open, count.to_owned(), check]));
-    assert!(found.contains("20100 20200") && found.contains("[\"0\"]"), "{found}");
+    assert!(
+        found.contains("20100 20200") && found.contains("[\"0\"]"),
+        "{found}"
+    );
     for kind in ["vertex", "edge"] {
         let left = fs::read_dir(folder.path().join(kind)).unwrap();
         let left = left.map(|entry| entry.unwrap().path());

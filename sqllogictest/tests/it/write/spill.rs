@@ -52,8 +52,12 @@ impl Small {
         let plan = plan.join("\n");
         assert_eq!(files_of(self.folder.path()), 0, "{sql}");
         let metric = |name: &str| {
-            let (_, rest) = plan.split_once(name).expect(&plan);
-            rest.chars().take_while(char::is_ascii_digit).collect::<String>()
+            let (_, rest) = plan
+                .split_once(name)
+                .unwrap_or_else(|| panic!("{name}: {plan}"));
+            rest.chars()
+                .take_while(char::is_ascii_digit)
+                .collect::<String>()
         };
         let count = metric("spill_count=").parse().unwrap();
         assert_eq!(count == 0, metric("spilled_rows=") == "0", "{plan}");
@@ -109,7 +113,10 @@ const VERTICES: usize = 400;
 /// 400 persons, with keys 1000 to 1399, in chunks of this size.
 async fn persons_in_chunks(size: usize) -> Arc<InMemory> {
     let (store, ctx) = empty();
-    let query = format!("SELECT value + 1000 AS id FROM generate_series(0, {}) ORDER BY 1", VERTICES - 1);
+    let query = format!(
+        "SELECT value + 1000 AS id FROM generate_series(0, {}) ORDER BY 1",
+        VERTICES - 1
+    );
     let options = format!("'vertex' 'person', 'key' 'id', 'chunk_size' '{size}'");
     rows(&ctx, &copy(&query, &options)).await;
     store
@@ -153,7 +160,13 @@ async fn copy_of(store: &Arc<InMemory>) -> Arc<InMemory> {
     let copy = Arc::new(InMemory::new());
     let found: Vec<_> = store.list(None::<&Path>).try_collect().await.unwrap();
     for file in found {
-        let bytes = store.get(&file.location).await.unwrap().bytes().await.unwrap();
+        let bytes = store
+            .get(&file.location)
+            .await
+            .unwrap()
+            .bytes()
+            .await
+            .unwrap();
         copy.put(&file.location, bytes.into()).await.unwrap();
     }
     copy
@@ -204,7 +217,11 @@ async fn spilled_edges_give_the_same_files() {
     .enumerate()
     {
         let before = persons_in_chunks(size).await;
-        let (keys, base) = if number % 2 == 0 { (BY_KEY, 1000) } else { (BY_ID, 0) };
+        let (keys, base) = if number % 2 == 0 {
+            (BY_KEY, 1000)
+        } else {
+            (BY_ID, 0)
+        };
         let options = format!(
             "{keys}, 'layouts' '{LAYOUTS}', 'chunk_size' '100', 'file_type' '{file_type}', 'groups' 'w; t, f'"
         );
@@ -299,7 +316,10 @@ async fn a_part_that_does_not_fit_is_named() {
         assert!(message.contains(part), "{part}: {message}");
     }
     assert_eq!(files_of(small.folder.path()), 0);
-    let runtime = runtime(Arc::new(GreedyMemoryPool::new(100 << 10)), DiskManagerMode::Disabled);
+    let runtime = runtime(
+        Arc::new(GreedyMemoryPool::new(100 << 10)),
+        DiskManagerMode::Disabled,
+    );
     let message = error(&limited(&before, &runtime), &sql).await;
     assert!(message.contains("graphar edges"), "{message}");
     assert_eq!(runtime.memory_pool.reserved(), 0);
@@ -352,5 +372,10 @@ async fn files_go_when_a_writer_fails_or_is_dropped() {
         assert_eq!(runtime.memory_pool.reserved(), 0);
     }
     let ctx = session(&before, &How::default());
-    assert!(try_rows(&ctx, &format!("SELECT * FROM graph_check('{GRAPH}')")).await.unwrap().is_empty());
+    assert!(
+        try_rows(&ctx, &format!("SELECT * FROM graph_check('{GRAPH}')"))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
