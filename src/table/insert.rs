@@ -10,6 +10,7 @@ use datafusion::common::exec_err;
 use datafusion::datasource::sink::DataSink;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
 use futures::{StreamExt, TryStreamExt};
@@ -17,7 +18,7 @@ use futures::{StreamExt, TryStreamExt};
 use super::RegisteredGraph;
 use crate::format::{DESTINATION_ID, InfoKind, SOURCE_ID, VERTEX_ID};
 use crate::storage::Archive;
-use crate::writer::{GraphWriter, WriteOptions, WriteProgress};
+use crate::writer::{GraphWriter, Spilling, WriteOptions, WriteProgress};
 
 /// The element type of a registered graph that rows are added to.
 #[derive(Debug, Clone)]
@@ -47,6 +48,7 @@ pub struct InsertSink {
     /// The columns of the table; ids of vertices may be null, since they come by themselves.
     schema: SchemaRef,
     progress: Arc<WriteProgress>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl InsertSink {
@@ -63,6 +65,7 @@ impl InsertSink {
             schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             target,
             progress: Arc::default(),
+            metrics: ExecutionPlanMetricsSet::new(),
         }
     }
 
@@ -107,6 +110,10 @@ impl DataSink for InsertSink {
         &self.schema
     }
 
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
     async fn write_all(
         &self,
         rows: SendableRecordBatchStream,
@@ -124,6 +131,7 @@ impl DataSink for InsertSink {
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
             progress: Arc::clone(&self.progress),
+            spilling: Spilling::of_context(context, &self.metrics),
             ..WriteOptions::default()
         };
         self.progress.restart();

@@ -5,17 +5,16 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, Int64Array, RecordBatch};
-use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use futures::TryStreamExt;
 
-use super::columns::batch_as;
-use super::edge_sink::{EdgeSink, Layout, offset_rows};
+use super::append_layout::AppendedEdges;
+use super::edge_layout::{Triplet, offset_rows};
+use super::edge_sink::EdgeSink;
 use super::graph_writer::{GraphWriter, labels_position};
-use super::ids::Ids;
 use super::keys::UniqueKeys;
 use super::output::length;
 use super::row_filter::{EdgeColumns, VertexFilter};
@@ -158,7 +157,7 @@ impl GraphWriter {
     }
 
     /// Copies the files of a part.
-    async fn copy_part(
+    pub(super) async fn copy_part(
         &self,
         stored: &StoredEdges,
         info: &EdgeInfo,
@@ -207,71 +206,34 @@ impl GraphWriter {
         let (file, text, info, vertices) = self.begin_edges(info).await?;
         let mut sink = EdgeSink::try_new(&file, &info, vertices, &rows.schema())?;
         let ends = EdgeColumns::ids(ends, &rows.schema());
-        let (reservation, skipped) = self.collect_edges(&mut sink, &info, &ends, rows).await?;
-        let schema = Arc::clone(sink.properties_schema());
-        let new = Arc::new(sink.collected()?);
-        let count = new.len();
+        let (memory, skipped) = self.collect_edges(&mut sink, &info, &ends, rows).await?;
+        let (rows, selection) = (sink.rows(), Arc::clone(sink.selection()));
+        let triplet = Triplet {
+            info_file: &file,
+            info: &info,
+            vertices,
+        };
         let mut files = self.chunk_files();
-        for (number, list) in info.adj_lists.iter().enumerate() {
-            let size = info.part_size(list.layout);
-            let touched = new.end(list.layout.aligned_by()).parts(size);
-            // The edges that are there in these parts, then the new ones.
-            let mut source = Ids::below(vertices.0);
-            let mut destination = Ids::below(vertices.1);
-            let mut properties = vec![];
-            for part in &touched {
-                let (chunks, columns) = stored.part(number, *part).await?;
-                for (chunk, columns) in chunks.iter().zip(columns) {
-                    let ids = |column: usize| chunk.column(column).as_primitive::<Int64Type>();
-                    extend(&mut source, ids(0), vertices.0, &info, "source")?;
-                    extend(&mut destination, ids(1), vertices.1, &info, "destination")?;
-                    if !columns.is_empty() {
-                        properties.push(batch_as(&schema, &columns, chunk.num_rows())?);
-                    }
-                }
-            }
-            let bytes: usize = properties
-                .iter()
-                .map(RecordBatch::get_array_memory_size)
-                .sum();
-            reservation.try_grow(bytes)?;
-            let edges = Arc::new(new.behind(source, destination, &properties)?);
-            drop(properties);
-            let layout = Layout::try_new(&file, &info, list, vertices, &edges)?;
-            for part in 0..layout.parts() {
-                if touched.contains(&(part as u64)) {
-                    layout.write_part(part, self.data(), &mut files).await?;
-                } else {
-                    self.copy_part(&stored, &info, number, part as u64).await?;
-                }
-            }
-            layout.write_count(self.data()).await?;
-            reservation.shrink(bytes);
+        let appended = AppendedEdges {
+            stored: &stored,
+            triplet,
+            selection,
+        };
+        let mut new = sink.collected(memory).await?;
+        for number in 0..info.adj_lists.len() {
+            new = self
+                .append_layout(&appended, number, new, &mut files)
+                .await?;
         }
         let (files, bytes) = files.finish().await?;
-        self.written_edges(file, text, &info);
+        self.written_edges(file.clone(), text, &info);
         Ok(Written {
-            rows: count as u64,
+            rows,
             files,
             bytes,
             skipped,
         })
     }
-}
-
-/// Stored ids; one outside its type means that the files contradict each other.
-fn extend(
-    ids: &mut Ids,
-    stored: &Int64Array,
-    count: u64,
-    info: &EdgeInfo,
-    end: &str,
-) -> Result<()> {
-    ids.extend(stored, count).map_err(|row| {
-        let found = stored.value(row).to_string();
-        let expected = format!("an id below {count}");
-        GraphArError::corrupt(format!("edges of {}", info.key()), end, expected, found)
-    })
 }
 
 /// The info with its property groups at the top level, where all layouts share them.

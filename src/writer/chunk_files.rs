@@ -95,9 +95,18 @@ impl ChunkFiles {
         }
     }
 
+    /// Waits until no chunk is in memory.
+    ///
+    /// # Errors
+    /// If a file cannot be made, encoded or written.
+    pub(super) async fn drain(&mut self) -> Result<()> {
+        while self.next().await? {}
+        Ok(())
+    }
+
     /// Waits for the last file. Gives the number of files, and their bytes.
     pub(super) async fn finish(mut self) -> Result<(u64, u64)> {
-        while self.next().await? {}
+        self.drain().await?;
         Ok((self.files, self.bytes))
     }
 }

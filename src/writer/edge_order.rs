@@ -28,8 +28,8 @@ pub(super) struct EdgeOrder {
 }
 
 impl EdgeOrder {
-    /// Orders edges by their aligned ends, all of which are below `vertices`; `part_size` is
-    /// the number of vertices of a part, at least 1. Edges of one vertex (of one part, in
+    /// Orders edges by their aligned ends, all of which are among `vertices`, from which parts are counted here;
+    /// `part_size` is the number of vertices of a part, at least 1. Edges of one vertex (of one part, in
     /// unordered layouts) keep the order of the input. Takes O(edges + vertices), and no memory by the edge
     /// if they come in order.
     ///
@@ -40,9 +40,10 @@ impl EdgeOrder {
         info: &str,
         layout: AdjListType,
         aligned: &Ids,
-        vertices: usize,
+        vertices: Range<usize>,
         part_size: usize,
     ) -> Result<Self> {
+        let (first, vertices) = (vertices.start, vertices.len());
         let unsupported = |feature: String, hint: String| GraphArError::Unsupported {
             path: info.to_owned(),
             feature,
@@ -61,8 +62,8 @@ impl EdgeOrder {
             (vertices.div_ceil(part_size), part_size)
         };
         let sorted = match aligned {
-            Ids::Narrow(ids) => sort(ids, buckets, width),
-            Ids::Wide(ids) => sort(ids, buckets, width),
+            Ids::Narrow(ids) => sort(ids, first, buckets, width),
+            Ids::Wide(ids) => sort(ids, first, buckets, width),
         };
         let Some((starts, rows)) = sorted else {
             return Err(unsupported(
@@ -77,11 +78,6 @@ impl EdgeOrder {
             part_size,
             ordered,
         })
-    }
-
-    /// Number of parts.
-    pub(super) fn parts(&self) -> usize {
-        self.vertices.div_ceil(self.part_size)
     }
 
     /// The stored rows of a part.
@@ -118,9 +114,10 @@ impl EdgeOrder {
 }
 
 /// Where each bucket begins, and the input row of each stored row unless they are in order. A bucket is `width`
-/// ids wide. `None` if there are too many rows.
+/// ids wide, and the first begins at `first`. `None` if there are too many rows.
 fn sort<T: Copy + Into<u64>>(
     ids: &[T],
+    first: usize,
     buckets: usize,
     width: usize,
 ) -> Option<(Vec<u32>, Option<Vec<u32>>)> {
@@ -128,7 +125,7 @@ fn sort<T: Copy + Into<u64>>(
         return None;
     }
     // Ids are below the number of vertices, which is a `usize`.
-    let bucket = |id: T| usize::try_from(id.into()).unwrap_or(usize::MAX) / width;
+    let bucket = |id: T| (usize::try_from(id.into()).unwrap_or(usize::MAX) - first) / width;
     let mut starts = vec![0_u32; buckets + 1];
     let (mut in_order, mut last) = (true, 0);
     for id in ids {
@@ -157,11 +154,17 @@ fn sort<T: Copy + Into<u64>>(
 mod tests {
     use super::*;
 
+    impl EdgeOrder {
+        fn parts(&self) -> usize {
+            self.vertices.div_ceil(self.part_size)
+        }
+    }
+
     fn order(layout: AdjListType, aligned: &[u32], vertices: usize, part_size: usize) -> EdgeOrder {
         let narrow = Ids::Narrow(aligned.to_vec());
-        let order = EdgeOrder::try_new("t", layout, &narrow, vertices, part_size).unwrap();
+        let order = EdgeOrder::try_new("t", layout, &narrow, 0..vertices, part_size).unwrap();
         let wide = Ids::Wide(aligned.iter().map(|id| u64::from(*id)).collect());
-        let other = EdgeOrder::try_new("t", layout, &wide, vertices, part_size).unwrap();
+        let other = EdgeOrder::try_new("t", layout, &wide, 0..vertices, part_size).unwrap();
         assert_eq!((&order.rows, &order.starts), (&other.rows, &other.starts));
         order
     }
@@ -196,6 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn parts_in_the_middle_are_counted_from_their_first_vertex() {
+        let ids = Ids::Narrow(vec![9, 6, 7, 6]);
+        let layout = AdjListType::OrderedBySource;
+        let order = EdgeOrder::try_new("t", layout, &ids, 6..10, 3).unwrap();
+        assert_eq!(order.input_rows(&(0..4)), Some(&[1, 3, 2, 0][..]));
+        assert_eq!(
+            (order.parts(), order.part(0), order.part(1)),
+            (2, 0..3, 3..4)
+        );
+        assert_eq!(order.offsets(0), [0, 2, 3, 3]);
+        assert_eq!(order.offsets(1), [0, 1, 1, 1]);
+    }
+
+    #[test]
     fn no_vertices_and_huge_part_sizes() {
         assert_eq!(order(AdjListType::OrderedBySource, &[], 0, 2).parts(), 0);
         let whole = order(AdjListType::UnorderedBySource, &[1, 0], 2, usize::MAX);
@@ -205,7 +222,7 @@ mod tests {
                 "t",
                 AdjListType::OrderedBySource,
                 &Ids::Narrow(vec![0]),
-                1,
+                0..1,
                 usize::MAX
             )
             .is_err()

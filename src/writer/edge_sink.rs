@@ -1,32 +1,32 @@
-//! One edge triplet: every layout with its edges, properties, offsets and count files.
+//! One edge triplet: its edges are collected, then every layout is written.
 
-use std::ops::Range;
+use std::mem;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::{concat_batches, take_record_batch};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::array::{Array, Int64Array, RecordBatch};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::error::Result as DataFusionResult;
+use datafusion::execution::memory_pool::{MemoryPool, MemoryReservation};
 
 use super::chunk_files::ChunkFiles;
-use super::columns::{Selection, bad_input, batch};
-use super::edge_order::EdgeOrder;
-use super::ids::Ids;
-use super::output::{Output, length};
-use crate::error::{GraphArError, Result};
-use crate::format::{
-    AdjListPaths, AdjacentList, AlignedBy, DST_COLUMN, EdgeInfo, OFFSET_COLUMN, SRC_COLUMN,
-};
+use super::columns::{Selection, bad_input};
+use super::edge_buffer::EdgeBuffer;
+use super::edge_layout::{Edges, Layout, Triplet, write_count};
+use super::edge_spill::EdgeSpill;
+use super::output::Output;
+use super::spilled_edges::SpilledEdges;
+use super::spilling::Spilling;
+use crate::error::Result;
+use crate::format::EdgeInfo;
 
 /// Edges of one triplet, collected before any of them can be written: each layout has them in another order.
 pub(super) struct EdgeSink<'a> {
-    info_file: &'a str,
-    info: &'a EdgeInfo,
+    triplet: Triplet<'a>,
     selection: Arc<Selection>,
-    /// Numbers of vertices of the source's and of the destination's type.
-    vertices: (u64, u64),
-    source: Ids,
-    destination: Ids,
-    properties: Vec<RecordBatch>,
+    /// Edges in memory.
+    edges: EdgeBuffer,
+    /// Where edges go once they do not fit into memory.
+    spill: Option<EdgeSpill<'a>>,
     rows: u64,
 }
 
@@ -43,13 +43,14 @@ impl<'a> EdgeSink<'a> {
     ) -> Result<Self> {
         let selection = Selection::try_new(info_file, &info.key(), &info.property_groups, rows)?;
         Ok(Self {
-            info_file,
-            info,
+            triplet: Triplet {
+                info_file,
+                info,
+                vertices,
+            },
             selection: Arc::new(selection),
-            vertices,
-            source: Ids::below(vertices.0),
-            destination: Ids::below(vertices.1),
-            properties: vec![],
+            edges: EdgeBuffer::below(vertices),
+            spill: None,
             rows: 0,
         })
     }
@@ -65,7 +66,8 @@ impl<'a> EdgeSink<'a> {
         destination: &Int64Array,
         properties: &RecordBatch,
     ) -> Result<()> {
-        let owner = self.info.key();
+        let info = self.triplet.info;
+        let owner = info.key();
         if source.len() != destination.len() {
             return Err(bad_input(
                 &owner,
@@ -99,14 +101,14 @@ impl<'a> EdgeSink<'a> {
                 id.map_or_else(|| "null".to_owned(), |id| id.to_string()),
             )
         };
-        let (sources, destinations) = self.vertices;
-        let added = self.source.extend(source, sources);
-        added.map_err(|bad| checked("source", &self.info.src_type, source, sources, bad))?;
-        let added = self.destination.extend(destination, destinations);
+        let (sources, destinations) = self.triplet.vertices;
+        let added = self.edges.source.extend(source, sources);
+        added.map_err(|bad| checked("source", &info.src_type, source, sources, bad))?;
+        let added = self.edges.destination.extend(destination, destinations);
         added.map_err(|bad| {
             checked(
                 "destination",
-                &self.info.dst_type,
+                &info.dst_type,
                 destination,
                 destinations,
                 bad,
@@ -114,7 +116,7 @@ impl<'a> EdgeSink<'a> {
         })?;
         self.rows += source.len() as u64;
         if selected.num_columns() > 0 {
-            self.properties.push(selected);
+            self.edges.properties.push(selected);
         }
         Ok(())
     }
@@ -122,235 +124,138 @@ impl<'a> EdgeSink<'a> {
     /// Bytes that an edge takes beside its properties while it is collected and ordered: both ends and, once, its
     /// place.
     pub(super) fn bytes_per_edge(&self) -> usize {
-        self.source.width() + self.destination.width() + size_of::<u32>()
+        self.edges.bytes_per_edge()
     }
 
-    /// Writes all layouts. Gives the number of edges.
-    pub(super) async fn finish(self, output: &Output, files: &mut ChunkFiles) -> Result<u64> {
-        let (rows, info, vertices) = (self.rows, self.info, self.vertices);
-        let info_file = self.info_file;
-        let edges = Arc::new(self.collected()?);
-        for list in &info.adj_lists {
-            files.progress().enter(format!("writing {}", list.layout));
-            let layout = Layout::try_new(info_file, info, list, vertices, &edges)?;
-            for part in 0..layout.parts() {
-                layout.write_part(part, output, files).await?;
+    /// Takes what is in memory out of it, to files.
+    ///
+    /// # Errors
+    /// If a file cannot be made or written.
+    pub(super) async fn spill(
+        &mut self,
+        spilling: &Spilling,
+        pool: &Arc<dyn MemoryPool>,
+    ) -> DataFusionResult<()> {
+        let (triplet, selection) = (self.triplet, &self.selection);
+        let spill = self
+            .spill
+            .get_or_insert_with(|| EdgeSpill::new(triplet, selection, spilling, pool));
+        let empty = EdgeBuffer::below(triplet.vertices);
+        spill
+            .add(&mem::replace(&mut self.edges, empty).rows())
+            .await
+    }
+
+    /// Writes all layouts of edges none of which were spilled. Gives their number.
+    ///
+    /// # Errors
+    /// If a file cannot be encoded or written.
+    pub(super) async fn finish_in_memory(
+        self,
+        output: &Output,
+        files: &mut ChunkFiles,
+    ) -> Result<u64> {
+        let edges = self.edges.into_edges(self.selection, None)?;
+        write_layouts(self.triplet, &Arc::new(edges), output, files).await?;
+        Ok(self.rows)
+    }
+
+    /// Writes all layouts; `memory` is what the pool has lent for the edges in memory. Gives the number of edges.
+    ///
+    /// # Errors
+    /// If the edges of a part do not fit into memory, or a file cannot be encoded or written.
+    pub(super) async fn finish(
+        self,
+        memory: MemoryReservation,
+        output: &Output,
+        files: &mut ChunkFiles,
+    ) -> DataFusionResult<u64> {
+        let (rows, triplet) = (self.rows, self.triplet);
+        match self.collected(memory).await? {
+            Collected::Memory(edges) => write_layouts(triplet, &edges, output, files).await?,
+            Collected::Spilled(mut edges) => {
+                for (number, list) in triplet.info.adj_lists.iter().enumerate() {
+                    files.progress().enter(format!("writing {}", list.layout));
+                    let mut groups = edges.groups(number);
+                    while let Some(group) = groups.next(files).await? {
+                        let parts = group.parts();
+                        let layout = Layout::of_parts(triplet, list, group.edges(), parts)?;
+                        for part in layout.parts() {
+                            layout.write_part(part, output, files).await?;
+                        }
+                        groups.written(group);
+                    }
+                    let done = groups.finish();
+                    edges.put_back(number, done);
+                    let count = triplet.count(list.layout.aligned_by());
+                    write_count(triplet.info, list, count, output).await?;
+                }
             }
-            layout.write_count(output).await?;
         }
         Ok(rows)
     }
 
-    /// The edges in the order in which they came.
-    pub(super) fn collected(self) -> Result<Edges> {
-        let properties = concat_batches(self.selection.schema(), &self.properties)
-            .map_err(|e| GraphArError::payload(self.info.key(), e))?;
-        Ok(Edges {
-            selection: self.selection,
-            source: self.source,
-            destination: self.destination,
-            properties,
-        })
+    /// The edges in the order in which they came; `memory` is what the pool has lent for those in memory.
+    ///
+    /// # Errors
+    /// If the last edges cannot be spilled, or the properties do not fit into one batch.
+    pub(super) async fn collected(
+        mut self,
+        memory: MemoryReservation,
+    ) -> DataFusionResult<Collected<'a>> {
+        if let Some(mut spill) = self.spill.take() {
+            spill.add(&self.edges.rows()).await?;
+            drop((self.edges, memory));
+            return Ok(Collected::Spilled(spill.finish()?));
+        }
+        let edges = self.edges.into_edges(self.selection, Some(memory))?;
+        Ok(Collected::Memory(Arc::new(edges)))
+    }
+
+    /// Number of edges.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// Numbers of vertices of the source's and of the destination's type.
     pub(super) fn vertices(&self) -> (u64, u64) {
-        self.vertices
+        self.triplet.vertices
     }
 
     /// Vertices of the larger type.
     pub(super) fn most_vertices(&self) -> u64 {
-        self.vertices.0.max(self.vertices.1)
+        let (source, destination) = self.triplet.vertices;
+        source.max(destination)
     }
 
-    /// The schema of the properties that are written.
-    pub(super) fn properties_schema(&self) -> &SchemaRef {
-        self.selection.schema()
+    /// The columns of the properties that are written.
+    pub(super) fn selection(&self) -> &Arc<Selection> {
+        &self.selection
     }
 }
 
-/// The edges of a triplet, in the order in which they came.
-pub(super) struct Edges {
-    selection: Arc<Selection>,
-    source: Ids,
-    destination: Ids,
-    properties: RecordBatch,
+/// All edges of a statement.
+pub(super) enum Collected<'a> {
+    /// In memory.
+    Memory(Arc<Edges>),
+    /// In files, as they did not fit.
+    Spilled(SpilledEdges<'a>),
 }
 
-impl Edges {
-    /// How many they are.
-    pub(super) fn len(&self) -> usize {
-        self.source.len()
-    }
-
-    /// The ids of one end.
-    pub(super) fn end(&self, end: AlignedBy) -> &Ids {
-        match end {
-            AlignedBy::Source => &self.source,
-            AlignedBy::Destination => &self.destination,
+/// Writes all layouts of edges in memory.
+async fn write_layouts(
+    triplet: Triplet<'_>,
+    edges: &Arc<Edges>,
+    output: &Output,
+    files: &mut ChunkFiles,
+) -> Result<()> {
+    for list in &triplet.info.adj_lists {
+        files.progress().enter(format!("writing {}", list.layout));
+        let layout = Layout::try_new(triplet, list, edges)?;
+        for part in layout.parts() {
+            layout.write_part(part, output, files).await?;
         }
+        layout.write_count(output).await?;
     }
-
-    /// These edges behind others.
-    pub(super) fn behind(
-        &self,
-        source: Ids,
-        destination: Ids,
-        properties: &[RecordBatch],
-    ) -> Result<Self> {
-        let all = properties.iter().chain([&self.properties]);
-        let properties = concat_batches(self.selection.schema(), all)
-            .map_err(|e| GraphArError::payload("edges", e))?;
-        Ok(Self {
-            selection: Arc::clone(&self.selection),
-            source: source.with(&self.source),
-            destination: destination.with(&self.destination),
-            properties,
-        })
-    }
-}
-
-/// The edges in the order of a layout.
-struct Ordered {
-    edges: Arc<Edges>,
-    order: EdgeOrder,
-}
-
-impl Ordered {
-    /// The adj_list columns of these stored rows, the source first: readers go by position.
-    fn ends(&self, rows: &Range<usize>) -> Result<RecordBatch> {
-        let ids = |ids: &Ids| -> ArrayRef {
-            Arc::new(match self.order.input_rows(rows) {
-                Some(input) => ids.take(input.iter().map(|row| *row as usize)),
-                None => ids.take(rows.clone()),
-            })
-        };
-        let field = |name| Field::new(name, DataType::Int64, false);
-        batch(
-            Arc::new(Schema::new(vec![field(SRC_COLUMN), field(DST_COLUMN)])),
-            vec![ids(&self.edges.source), ids(&self.edges.destination)],
-            rows.len(),
-        )
-    }
-
-    /// The properties of one group of these stored rows.
-    fn group(&self, group: usize, rows: &Range<usize>) -> Result<RecordBatch> {
-        let Edges {
-            selection,
-            properties,
-            ..
-        } = self.edges.as_ref();
-        let columns = selection.group(group, None, properties)?;
-        match self.order.input_rows(rows) {
-            Some(input) => {
-                let input = UInt32Array::from_iter_values(input.iter().copied());
-                take_record_batch(&columns, &input).map_err(|e| GraphArError::payload("edges", e))
-            }
-            None => Ok(columns.slice(rows.start, rows.len())),
-        }
-    }
-}
-
-/// A layout that is written part by part.
-pub(super) struct Layout<'a> {
-    info: &'a EdgeInfo,
-    list: &'a AdjacentList,
-    paths: AdjListPaths,
-    /// Number of vertices of the aligned end.
-    count: u64,
-    ordered: Arc<Ordered>,
-}
-
-impl<'a> Layout<'a> {
-    /// Orders the edges of a layout.
-    pub(super) fn try_new(
-        info_file: &str,
-        info: &'a EdgeInfo,
-        list: &'a AdjacentList,
-        vertices: (u64, u64),
-        edges: &Arc<Edges>,
-    ) -> Result<Self> {
-        let layout = list.layout;
-        let count = match layout.aligned_by() {
-            AlignedBy::Source => vertices.0,
-            AlignedBy::Destination => vertices.1,
-        };
-        let part_size = length(info.part_size(layout));
-        let aligned = edges.end(layout.aligned_by());
-        let order = EdgeOrder::try_new(info_file, layout, aligned, length(count), part_size)?;
-        Ok(Self {
-            info,
-            list,
-            paths: AdjListPaths::new(info.prefix.as_deref().unwrap_or_default(), list),
-            count,
-            ordered: Arc::new(Ordered {
-                edges: Arc::clone(edges),
-                order,
-            }),
-        })
-    }
-
-    /// Number of parts.
-    pub(super) fn parts(&self) -> usize {
-        self.ordered.order.parts()
-    }
-
-    /// Writes the files of a part.
-    pub(super) async fn write_part(
-        &self,
-        part: usize,
-        output: &Output,
-        files: &mut ChunkFiles,
-    ) -> Result<()> {
-        let Self {
-            info,
-            list,
-            paths,
-            ordered,
-            ..
-        } = self;
-        let rows = ordered.order.part(part);
-        let chunk_size = length(info.chunk_size);
-        for (chunk, start) in rows.clone().step_by(chunk_size).enumerate() {
-            let rows = start..start.saturating_add(chunk_size).min(rows.end);
-            let (part, chunk) = (part as u64, chunk as u64);
-            let (all, own) = (Arc::clone(ordered), rows.clone());
-            let name = paths.adj_list_chunk(part, chunk);
-            let make = move || all.ends(&own);
-            files
-                .write(list.file_type, name, rows.len() * 2, make)
-                .await?;
-            for (number, group) in info.property_groups.iter().enumerate() {
-                let (all, own) = (Arc::clone(ordered), rows.clone());
-                let name = paths.property_chunk(group, part, chunk);
-                let values = rows.len() * group.properties.len();
-                let make = move || all.group(number, &own);
-                files.write(group.file_type, name, values, make).await?;
-            }
-        }
-        if list.layout.is_ordered() {
-            let all = Arc::clone(ordered);
-            let name = paths.offset_chunk(part as u64);
-            let values = length(info.part_size(list.layout));
-            let make = move || offset_rows(all.order.offsets(part));
-            files.write(list.file_type, name, values, make).await?;
-        }
-        let count = paths.edge_count(part as u64);
-        output.put_count(&count, rows.len() as u64).await
-    }
-
-    /// Writes the number of vertices.
-    pub(super) async fn write_count(&self, output: &Output) -> Result<()> {
-        output
-            .put_count(&self.paths.vertex_count(), self.count)
-            .await
-    }
-}
-
-/// The rows of an offset chunk.
-pub(super) fn offset_rows(offsets: Vec<i64>) -> Result<RecordBatch> {
-    let rows = offsets.len();
-    let field = Field::new(OFFSET_COLUMN, DataType::Int64, false);
-    let offsets: ArrayRef = Arc::new(Int64Array::from(offsets));
-    batch(Arc::new(Schema::new(vec![field])), vec![offsets], rows)
+    Ok(())
 }

@@ -38,7 +38,8 @@ use crate::storage::{Location, Stores};
 ///
 /// Vertices need memory for one chunk, and for each chunk that is encoded beside it. Edges are collected,
 /// since every layout has them in another order: their properties and 12 bytes an edge, where there are
-/// fewer than 2^32 vertices, and 8 bytes a vertex. Both are charged to the pool of the options.
+/// fewer than 2^32 vertices, and 8 bytes a vertex. Both are charged to the pool of the options. Edges of a stream
+/// that do not fit go to temporary files if the options say where to, and a part of a layout at a time has to fit.
 ///
 /// Infos are written with their prefixes spelled out, each ending in a slash, and with version
 /// `gar/v1` if they name none, as other readers of the format need it.
@@ -233,14 +234,17 @@ impl GraphWriter {
         let (file, text, info, vertices) = self.begin_edges(info).await?;
         let mut sink = EdgeSink::try_new(&file, &info, vertices, &properties.schema())?;
         sink.push(source, destination, properties)?;
-        self.end_edges(&file, text, &info, sink).await
+        let mut files = self.chunk_files();
+        let rows = sink.finish_in_memory(&self.data, &mut files).await?;
+        self.end_edges(file, text, &info, rows, files).await
     }
 
     /// Writes an edge triplet from a stream; see [`write_edges`](Self::write_edges). The columns `ends` hold the
     /// internal ids of source and destination as 64-bit integers.
     ///
     /// # Errors
-    /// Those of the stream, that the memory pool has no room for the edges, and as above.
+    /// Those of the stream, that the memory pool has no room for the edges (for those of a single part, where they
+    /// can be spilled), and as above.
     pub async fn write_edge_stream(
         &mut self,
         info: EdgeInfo,

@@ -8,12 +8,16 @@
 //! files that hold the declared columns and nothing else.
 
 mod append;
+mod append_layout;
 mod chunk_files;
 mod columns;
 mod copy;
+mod edge_buffer;
+mod edge_layout;
 mod edge_order;
 mod edge_rows;
 mod edge_sink;
+mod edge_spill;
 mod graph_writer;
 mod ids;
 mod infos;
@@ -25,6 +29,8 @@ mod progress;
 mod reject_file;
 mod rejects;
 mod row_filter;
+mod spilled_edges;
+mod spilling;
 mod steps;
 mod stored;
 mod target;
@@ -37,4 +43,5 @@ pub use copy::{Adapter, GraphArFormatFactory, GraphArSink, property_of};
 pub use graph_writer::GraphWriter;
 pub use progress::WriteProgress;
 pub use rejects::{OnError, Skipped, SkippedRow};
+pub use spilling::Spilling;
 pub use write_options::{WriteOptions, Written};

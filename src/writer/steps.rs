@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::chunk_files::ChunkFiles;
-use super::edge_sink::EdgeSink;
 use super::graph_writer::{Edges, GraphWriter, Vertices};
 use super::infos::{
     check_graph, check_name, check_size, edge_folders, repeated, spell_out_groups, spelled_out,
@@ -136,15 +135,14 @@ impl GraphWriter {
 
     pub(super) async fn end_edges(
         &mut self,
-        file: &str,
+        file: String,
         text: String,
         info: &EdgeInfo,
-        sink: EdgeSink<'_>,
+        rows: u64,
+        files: ChunkFiles,
     ) -> Result<Written> {
-        let mut files = self.chunk_files();
-        let rows = sink.finish(&self.data, &mut files).await?;
         let (count, bytes) = files.finish().await?;
-        self.written_edges(file.to_owned(), text, info);
+        self.written_edges(file, text, info);
         Ok(Written {
             rows,
             files: count,

@@ -7,6 +7,7 @@ use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
 use super::payload::EncodeOptions;
 use super::progress::WriteProgress;
 use super::rejects::{OnError, Skipped};
+use super::spilling::Spilling;
 
 /// How a writer works.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct WriteOptions {
     pub parallel: usize,
     /// Where memory that grows with the rows is accounted for.
     pub pool: Arc<dyn MemoryPool>,
+    /// Where edges go that do not fit into the pool; without it they are an error.
+    pub spilling: Option<Spilling>,
     /// What becomes of rows of streams that cannot be written.
     pub on_error: OnError,
     /// What is counted while it works.
@@ -30,6 +33,7 @@ impl Default for WriteOptions {
             encode: EncodeOptions::default(),
             parallel: std::thread::available_parallelism().map_or(1, usize::from),
             pool: Arc::new(UnboundedMemoryPool::default()),
+            spilling: None,
             on_error: OnError::Fail,
             progress: Arc::default(),
         }

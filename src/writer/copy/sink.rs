@@ -24,7 +24,7 @@ use crate::storage::Stores;
 use crate::writer::keys::KeyEnd;
 use crate::writer::payload::EncodeOptions;
 use crate::writer::row_filter::EdgeColumns;
-use crate::writer::{GraphWriter, OnError, WriteOptions, WriteProgress, Written};
+use crate::writer::{GraphWriter, OnError, Spilling, WriteOptions, WriteProgress, Written};
 
 /// Writes a vertex type or an edge triplet, and makes it visible at the end.
 ///
@@ -201,6 +201,7 @@ impl DataSink for GraphArSink {
             encode: self.encode.clone(),
             parallel: context.session_config().target_partitions(),
             pool: Arc::clone(context.memory_pool()),
+            spilling: Spilling::of_context(context, &self.metrics),
             on_error: self.on_error.clone(),
             progress: Arc::clone(&self.progress),
         };

@@ -3,6 +3,7 @@
 mod append;
 mod copy;
 mod crash;
+mod disk_full;
 mod failing_store;
 mod faults;
 mod faults_damage;
@@ -12,6 +13,7 @@ mod on_error;
 mod random;
 mod refused;
 mod round_trip;
+mod spill;
 mod upstream;
 
 use std::sync::Arc;
