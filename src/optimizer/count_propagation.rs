@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, HashMap};
 use datafusion::error::Result;
 use datafusion::functions_aggregate::sum::sum;
@@ -48,7 +48,7 @@ const SELECTIVE: u64 = 64;
 /// - groups, if any, are columns of one relation that is no edge table, or one id of an edge table.
 ///
 /// Conditions on any single relation are no hindrance. Edge tables need at least one ordered layout, and known numbers of vertices at
-/// both ends. Not taken where a condition on ids selects less than a 64th of a table: few rows are found faster by offsets. The switch is
+/// both ends. Not taken where a condition on ids selects less than a 64th of a table, or has an open parameter: few rows are found faster by offsets. The switch is
 /// `graphar.rule_count_propagation`.
 #[derive(Debug, Default)]
 pub struct CountPropagation;
@@ -138,6 +138,15 @@ fn role_of(plan: &LogicalPlan) -> Option<Role> {
     let Some(table) = provider.downcast_ref::<ElementTable>() else {
         return Some(Role::Other);
     };
+    let open = |filter: &Expr| filter.exists(|expr| Ok(matches!(expr, Expr::Placeholder(_))));
+    if scan
+        .filters
+        .iter()
+        .any(|filter| open(filter).unwrap_or(true))
+    {
+        // A parameter mostly asks for one id.
+        return None;
+    }
     if let Some((selected, all)) = table.estimate(&scan.filters)
         && selected.saturating_mul(SELECTIVE) < all
     {

@@ -3,12 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::{collect, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion_graphar::format::{AdjListType, FileType};
 use datafusion_graphar::session::{SessionContextExt, SessionStateBuilderExt};
+use futures::StreamExt;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -380,4 +383,91 @@ async fn without_memory_for_adjacency_sums_come_from_the_files() {
     let location = format!("memory://t/{ROOT}/g.graph.yml");
     tight.register_graph("g", &location).await.unwrap();
     assert_eq!(value(&tight, &sql).await, expected);
+}
+
+#[tokio::test]
+async fn a_plan_can_be_run_again_and_dropped_before_its_end() {
+    let edges: Vec<(i64, i64)> = (0..600).map(|n| (n % 6, n * 5 % 6)).collect();
+    let ctx = small(&edges).await;
+    let sql = format!(
+        "SELECT p.id, count(*) {KNOWS_TWICE} JOIN g.person p ON p._vertex_id = a._src_id GROUP BY p.id"
+    );
+    let expected = sorted(rows(&ctx, &sql).await);
+    let plan = ctx.sql(&sql).await.unwrap().create_physical_plan();
+    let plan = plan.await.unwrap();
+    let pool = Arc::clone(&ctx.runtime_env().memory_pool);
+    let before = pool.reserved();
+    for _ in 0..2 {
+        let mut stream = execute_stream(Arc::clone(&plan), ctx.task_ctx()).unwrap();
+        // Its first poll starts the steps.
+        let _ = futures::poll!(stream.next());
+        drop(stream);
+        let batches = collect(Arc::clone(&plan), ctx.task_ctx()).await.unwrap();
+        let found: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        assert_eq!(found, expected.len());
+    }
+    // Weights go with the streams; what stays is the cache's.
+    assert!(pool.reserved() >= before);
+    drop(plan);
+    assert_eq!(sorted(rows(&ctx, &sql).await), expected);
+}
+
+#[tokio::test]
+async fn adjacency_in_the_cache_goes_with_its_files() {
+    let mut info = knows(2, 2, FileType::Parquet);
+    info.adj_lists = vec![list(AdjListType::OrderedBySource, FileType::Parquet)];
+    let write = async |edges: &[(i64, i64)]| {
+        let fixture = Fixture::persons(6, 2, FileType::Parquet).await;
+        fixture
+            .edges(info.clone(), edges, None)
+            .await
+            .finish()
+            .await
+    };
+    let archive = write(&[(0, 1), (1, 2), (2, 3), (3, 4)]).await;
+    let ctx = archive.session().await;
+    let sql = format!(
+        "SELECT count(*) {KNOWS_TWICE} JOIN g.person_knows_person c ON c._src_id = b._dst_id"
+    );
+    assert_eq!(value(&ctx, &sql).await, "2");
+    let analyzed = rows(&ctx, &format!("EXPLAIN ANALYZE {sql}"))
+        .await
+        .join("\n");
+    assert!(
+        analyzed.contains("csr_cache_hits=1") || analyzed.contains("csr_cache_hits=2"),
+        "{analyzed}"
+    );
+    // The same counts for each part, other neighbours.
+    let other = write(&[(0, 0), (1, 0), (2, 0), (3, 0)]).await;
+    for path in other.paths().await {
+        archive.put(&path, other.get(&path).await).await;
+    }
+    assert_eq!(value(&ctx, &sql).await, "4");
+}
+
+#[tokio::test]
+async fn offsets_of_other_edges_are_an_error() {
+    let mut info = knows(4, 64, FileType::Parquet);
+    info.adj_lists = vec![list(AdjListType::OrderedBySource, FileType::Parquet)];
+    let write = async |edges: &[(i64, i64)]| {
+        let fixture = Fixture::persons(4, 4, FileType::Parquet).await;
+        fixture
+            .edges(info.clone(), edges, None)
+            .await
+            .finish()
+            .await
+    };
+    let archive = write(&[(0, 1), (1, 2), (1, 3), (3, 1)]).await;
+    let other = write(&[(0, 1), (0, 2), (0, 3), (2, 1)]).await;
+    let path = "edge/person_knows_person/ordered_by_source/offset/chunk0";
+    archive.put(path, other.get(path).await).await;
+    let ctx = archive.session().await;
+    let sql = format!(
+        "SELECT count(*) {KNOWS_TWICE} JOIN g.person_knows_person c ON c._src_id = b._dst_id"
+    );
+    let message = error(&ctx, &sql).await;
+    assert!(
+        message.contains("adj_list/part0/chunk0") && message.contains("offset chunk"),
+        "{message}"
+    );
 }

@@ -14,6 +14,7 @@ mod random;
 mod refused;
 mod round_trip;
 mod spill;
+mod subgraph;
 mod upstream;
 
 use std::sync::Arc;
