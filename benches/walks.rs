@@ -154,10 +154,8 @@ fn main() -> Result<(), Error> {
     let runtime = Runtime::new()?;
     let written = runtime.block_on(Written::new())?;
     let (hot, _graph) = runtime.block_on(written.session(GraphArOptions::default()))?;
-    let off = GraphArOptions {
-        rule_count_propagation: false,
-        ..GraphArOptions::default()
-    };
+    let mut off = GraphArOptions::default();
+    off.rule_count_propagation = false;
     let (joins, _other) = runtime.block_on(written.session(off))?;
     let arrays = runtime.block_on(Arrays::of(&hot))?;
     for question in questions() {

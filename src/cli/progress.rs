@@ -12,7 +12,7 @@ use futures::{StreamExt, stream};
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use crate::table::InsertSink;
-use crate::writer::{GraphArSink, WriteProgress};
+use crate::writer::{GraphArSink, OrderedSink, WriteProgress};
 
 /// When lines are shown.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,10 @@ const CLEAR: &str = "\r\x1b[K";
 pub fn writes(plan: &Arc<dyn ExecutionPlan>) -> Vec<Arc<WriteProgress>> {
     let mut found: Vec<_> = plan.children().into_iter().flat_map(writes).collect();
     if let Some(exec) = plan.downcast_ref::<DataSinkExec>() {
-        let sink = exec.sink();
+        let mut sink = exec.sink();
+        if let Some(ordered) = sink.downcast_ref::<OrderedSink>() {
+            sink = ordered.sink().as_ref();
+        }
         if let Some(copy) = sink.downcast_ref::<GraphArSink>() {
             found.push(Arc::clone(copy.progress()));
         } else if let Some(insert) = sink.downcast_ref::<InsertSink>() {

@@ -255,6 +255,13 @@ impl OffsetFiles {
         }
     }
 
+    /// Forgets what is remembered of the layout as a whole.
+    pub(crate) fn forget_layout(&self, access: &FileAccess) {
+        if let Some(cache) = &access.cache {
+            cache.remove(&self.layout_name(access));
+        }
+    }
+
     fn layout_name(&self, access: &FileAccess) -> CacheName {
         CacheName::Csr(Arc::clone(&access.store_url), Arc::clone(&self.folder))
     }

@@ -10,12 +10,11 @@ use datafusion::common::DFSchema;
 use datafusion::common::not_impl_err;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::TableType;
-use datafusion::datasource::sink::DataSinkExec;
 use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_expr::create_physical_expr;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::physical_plan::ExecutionPlan;
 
 use super::insert::{InsertSink, InsertTarget};
 use crate::config::GraphArOptions;
@@ -27,6 +26,7 @@ use crate::physical::scan::{
 };
 use crate::physical::walks::EdgeSource;
 use crate::storage::{FileAccess, Loaded, ReadMeter};
+use crate::writer::write_in_order;
 
 /// The rows of a vertex type, or of an edge triplet.
 ///
@@ -267,9 +267,7 @@ impl TableProvider for ElementTable {
             return Err(GraphArError::again(error));
         }
         let sink = InsertSink::new(target.clone(), &self.schema);
-        // Ids follow the order of the rows: what the query sorts has to stay sorted.
-        let order = input.output_ordering().cloned().map(Into::into);
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
+        write_in_order(input, Arc::new(sink))
     }
 }
 

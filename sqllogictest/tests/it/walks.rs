@@ -7,6 +7,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{collect, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion_graphar::format::{AdjListType, FileType};
@@ -393,8 +394,8 @@ async fn a_plan_can_be_run_again_and_dropped_before_its_end() {
         "SELECT p.id, count(*) {KNOWS_TWICE} JOIN g.person p ON p._vertex_id = a._src_id GROUP BY p.id"
     );
     let expected = sorted(rows(&ctx, &sql).await);
-    let plan = ctx.sql(&sql).await.unwrap().create_physical_plan();
-    let plan = plan.await.unwrap();
+    let frame = ctx.sql(&sql).await.unwrap();
+    let mut plan = frame.create_physical_plan().await.unwrap();
     let pool = Arc::clone(&ctx.runtime_env().memory_pool);
     let before = pool.reserved();
     for _ in 0..2 {
@@ -402,9 +403,11 @@ async fn a_plan_can_be_run_again_and_dropped_before_its_end() {
         // Its first poll starts the steps.
         let _ = futures::poll!(stream.next());
         drop(stream);
+        plan = reset_plan_states(plan).unwrap();
         let batches = collect(Arc::clone(&plan), ctx.task_ctx()).await.unwrap();
         let found: usize = batches.iter().map(RecordBatch::num_rows).sum();
         assert_eq!(found, expected.len());
+        plan = reset_plan_states(plan).unwrap();
     }
     // Weights go with the streams; what stays is the cache's.
     assert!(pool.reserved() >= before);

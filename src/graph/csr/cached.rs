@@ -29,6 +29,7 @@ impl Adjacency {
         if self.access.validate && self.access.meter.first_use(known.number) {
             for (path, identity) in &known.files {
                 if !self.access.is_current(path, identity).await? {
+                    self.offsets.forget_layout(&self.access);
                     return Ok(None);
                 }
             }

@@ -14,7 +14,6 @@ use datafusion::common::{GetExt, Statistics, not_impl_err, plan_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileSinkConfig, FileSource};
-use datafusion::datasource::sink::DataSinkExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::LexRequirement;
@@ -26,6 +25,7 @@ use super::options::Options;
 use super::sink::GraphArSink;
 use super::unread::Unread;
 use crate::storage::Stores;
+use crate::writer::write_in_order;
 
 /// The word behind `STORED AS`, as DataFusion keeps it.
 const NAME: &str = "graphar";
@@ -118,7 +118,7 @@ impl FileFormat for GraphArFormat {
         input: Arc<dyn ExecutionPlan>,
         state: &dyn Session,
         conf: FileSinkConfig,
-        order: Option<LexRequirement>,
+        _order: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if !conf.table_partition_cols.is_empty() {
             return plan_err!("a graph is cut into chunks; leave PARTITIONED BY out");
@@ -131,7 +131,7 @@ impl FileFormat for GraphArFormat {
         let runtime = Arc::clone(state.runtime_env());
         let sink = GraphArSink::new(conf.original_url, element, encode, &schema, runtime);
         let sink = sink.with_on_error(on_error);
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
+        write_in_order(input, Arc::new(sink))
     }
 
     fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {

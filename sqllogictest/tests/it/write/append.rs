@@ -169,3 +169,47 @@ async fn without_a_list_of_columns_the_ids_come_by_themselves() {
     );
     assert_eq!(edges(&ctx).await.last().unwrap(), "5 3 9");
 }
+
+/// The numbers are not among the columns that are written, or only the first of them is.
+#[tokio::test]
+async fn rows_stay_in_the_order_of_columns_that_are_not_written() {
+    for partitions in [1, 16] {
+        let store = Arc::new(InMemory::new());
+        let ctx = session(&store, &How::of(partitions, 3, true));
+        let numbers = |begin: usize| {
+            format!(
+                "SELECT CAST('x' || (value % 7) AS VARCHAR) AS name, value / 50 AS half
+                 FROM range({begin}, {begin} + 100)"
+            )
+        };
+        for sql in [
+            format!(
+                "COPY ({} ORDER BY value DESC) TO '{GRAPH}' STORED AS GRAPHAR OPTIONS ('vertex' 'thing', 'chunk_size' '8')",
+                numbers(0)
+            ),
+            format!(
+                "COPY ({} ORDER BY half, value DESC) TO '{GRAPH}' STORED AS GRAPHAR OPTIONS ('vertex' 'other', 'chunk_size' '8')",
+                numbers(0)
+            ),
+        ] {
+            rows(&ctx, &sql).await;
+        }
+        ctx.register_graph("g", GRAPH).await.unwrap();
+        let insert = format!(
+            "INSERT INTO g.thing (name, half) {} ORDER BY value DESC LIMIT 40",
+            numbers(100)
+        );
+        rows(&ctx, &insert).await;
+        let expected = |values: &mut dyn Iterator<Item = usize>| -> Vec<String> {
+            values
+                .map(|value| format!("x{} {}", value % 7, value / 50))
+                .collect()
+        };
+        let mut all = (0..100).rev().chain((160..200).rev());
+        let found = rows(&ctx, "SELECT name, half FROM g.thing ORDER BY _vertex_id").await;
+        assert_eq!(found, expected(&mut all), "{partitions} partitions");
+        let mut halves = (0..50).rev().chain((50..100).rev());
+        let found = rows(&ctx, "SELECT name, half FROM g.other ORDER BY _vertex_id").await;
+        assert_eq!(found, expected(&mut halves), "{partitions} partitions");
+    }
+}
