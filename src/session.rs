@@ -5,7 +5,7 @@ mod prepared;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::catalog::{SchemaProvider, TableFunction};
+use datafusion::catalog::{SchemaProvider, TableFunction, TableFunctionImpl};
 use datafusion::common::{TableReference, exec_err};
 use datafusion::error::Result;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
@@ -17,7 +17,7 @@ pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
 use crate::optimizer::CountPropagation;
 use crate::planner::GraphQueryPlanner;
-use crate::sql::{GRAPH_CHECK, GraphCheck};
+use crate::sql::{GRAPH_CHECK, GRAPH_REPAIR, GraphCheck, GraphRepair};
 use crate::storage::Stores;
 use crate::table::{
     Graph, GraphArTableFactory, GraphTable, RegisteredGraph, STORED_AS, SessionCache,
@@ -27,8 +27,8 @@ use crate::writer::GraphArFormatFactory;
 
 /// Prepares a session that is being built.
 pub trait SessionStateBuilderExt {
-    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, `COPY … STORED AS GRAPHAR`, the functions `has_label` and
-    /// `graph_check`, and the `graphar.*` options. An options extension that is there already stays as it is.
+    /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, `COPY … STORED AS GRAPHAR`, the functions `has_label`,
+    /// `graph_check` and `graph_repair`, and the `graphar.*` options. An options extension that is there already stays as it is.
     fn with_graphar(self) -> Self;
 }
 
@@ -38,9 +38,17 @@ fn has_label() -> ScalarUDF {
     array_has.as_ref().clone().with_aliases(["has_label"])
 }
 
-/// Table functions are found by the very text of a statement, in which names can have any case.
-fn check_names() -> [String; 2] {
-    [GRAPH_CHECK.to_owned(), GRAPH_CHECK.to_uppercase()]
+/// The table functions. They are found by the very text of a statement, in which names can have any case.
+fn table_functions() -> Vec<(String, Arc<dyn TableFunctionImpl>)> {
+    let functions: [(&str, Arc<dyn TableFunctionImpl>); 2] = [
+        (GRAPH_CHECK, Arc::new(GraphCheck::default())),
+        (GRAPH_REPAIR, Arc::new(GraphRepair::default())),
+    ];
+    let named = functions.into_iter().flat_map(|(name, function)| {
+        let upper = (name.to_uppercase(), Arc::clone(&function));
+        [(name.to_owned(), function), upper]
+    });
+    named.collect()
 }
 
 /// Makes `SET graphar.…` known, and gives the cache a place.
@@ -65,8 +73,8 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         let formats = self.file_formats().get_or_insert_default();
         formats.push(Arc::new(GraphArFormatFactory::default()));
         let functions = self.table_functions().get_or_insert_default();
-        for name in check_names() {
-            let function = TableFunction::new(name.clone(), Arc::new(GraphCheck::default()));
+        for (name, function) in table_functions() {
+            let function = TableFunction::new(name.clone(), function);
             functions.insert(name, Arc::new(function));
         }
         // A planner of the application's own has to know the nodes that the rules make.
@@ -120,14 +128,14 @@ impl SessionContextExt for SessionContext {
                 .write()
                 .register_file_format(format, false)?;
         }
-        for name in check_names() {
+        for (name, function) in table_functions() {
             if !self
                 .state_ref()
                 .read()
                 .table_functions()
                 .contains_key(&name)
             {
-                self.register_udtf(&name, Arc::new(GraphCheck::default()));
+                self.register_udtf(&name, function);
             }
         }
         let cache = SessionCache::of(self.state().config(), &self.runtime_env(), &options);

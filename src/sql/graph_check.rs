@@ -35,11 +35,11 @@ pub struct GraphCheck {}
 impl TableFunctionImpl for GraphCheck {
     fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
         let (graph, level) = match args.exprs() {
-            [graph] => (text(graph)?, Level::default()),
+            [graph] => (text(GRAPH_CHECK, graph)?, Level::default()),
             [graph, level] => {
-                let name = text(level)?;
+                let name = text(GRAPH_CHECK, level)?;
                 match Level::from_name(&name) {
-                    Some(level) => (text(graph)?, level),
+                    Some(level) => (text(GRAPH_CHECK, graph)?, level),
                     None => {
                         return plan_err!(
                             "{GRAPH_CHECK}: expected the level 'deep' or 'shallow', found '{name}'"
@@ -63,14 +63,15 @@ impl TableFunctionImpl for GraphCheck {
     }
 }
 
-fn text(argument: &Expr) -> Result<String> {
+/// An argument of a function that has to be a text.
+pub(super) fn text(function: &str, argument: &Expr) -> Result<String> {
     let found = match argument {
         Expr::Literal(value, _) => value.try_as_str().flatten(),
         _ => None,
     };
     match found {
         Some(text) => Ok(text.to_owned()),
-        None => plan_err!("{GRAPH_CHECK}: expected a text such as 'g', found {argument}"),
+        None => plan_err!("{function}: expected a text such as 'g', found {argument}"),
     }
 }
 
@@ -88,18 +89,16 @@ struct CheckTable {
     schema: SchemaRef,
 }
 
-impl CheckTable {
-    /// Where the archive is, and whether that is the place of a graph of the session.
-    async fn place(&self, state: &SessionState) -> Result<(Location, bool)> {
-        if let Ok(schema) = state.schema_for_ref(TableReference::bare(self.graph.as_str()))
-            && let Ok(Some(table)) = schema.table(&self.graph).await
-            && let Some(table) = table.downcast_ref::<GraphTable>()
-        {
-            return Ok((table.graph().archive().file.clone(), true));
-        }
-        let stores = Stores::new(Arc::clone(state.runtime_env()));
-        Ok((Location::parse(&self.graph, &stores)?, false))
+/// Where an archive is, and whether that is the place of a graph of the session.
+pub(super) async fn place_of(graph: &str, state: &SessionState) -> Result<(Location, bool)> {
+    if let Ok(schema) = state.schema_for_ref(TableReference::bare(graph))
+        && let Ok(Some(table)) = schema.table(graph).await
+        && let Some(table) = table.downcast_ref::<GraphTable>()
+    {
+        return Ok((table.graph().archive().file.clone(), true));
     }
+    let stores = Stores::new(Arc::clone(state.runtime_env()));
+    Ok((Location::parse(graph, &stores)?, false))
 }
 
 #[async_trait]
@@ -122,7 +121,7 @@ impl TableProvider for CheckTable {
         let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
             return exec_err!("{GRAPH_CHECK} needs a session with a catalog");
         };
-        let (place, registered) = self.place(state).await?;
+        let (place, registered) = place_of(&self.graph, state).await?;
         let violations = CheckStream {
             place,
             registered,
@@ -160,7 +159,7 @@ impl PartitionStream for CheckStream {
         let violations = check(self.place.clone(), self.level, stores, pool);
         let (schema, registered) = (Arc::clone(&self.schema), self.registered);
         let batches = violations
-            .map_err(move |error| explain(error, registered))
+            .map_err(move |error| explain(GRAPH_CHECK, error, registered))
             .try_ready_chunks(ctx.session_config().batch_size().max(1))
             // The chunk before an error is let go: a check that fails has no result.
             .map_err(|error| error.1)
@@ -171,10 +170,10 @@ impl PartitionStream for CheckStream {
 }
 
 /// Says of a text that is no location that it is no graph either.
-fn explain(error: DataFusionError, registered: bool) -> DataFusionError {
+pub(super) fn explain(function: &str, error: DataFusionError, registered: bool) -> DataFusionError {
     match error {
         DataFusionError::External(error) if !registered => {
-            exec_datafusion_err!("{GRAPH_CHECK}: no graph of this name is registered, and {error}")
+            exec_datafusion_err!("{function}: no graph of this name is registered, and {error}")
         }
         other => other,
     }

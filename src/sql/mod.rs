@@ -1,7 +1,9 @@
 //! SQL before it is planned, and functions in it.
 
 mod graph_check;
+mod graph_repair;
 mod names;
 
 pub use graph_check::{GRAPH_CHECK, GraphCheck};
+pub use graph_repair::{GRAPH_REPAIR, GraphRepair};
 pub use names::{resolve_names, sql_with_names};

@@ -8,6 +8,7 @@ mod graph_schema;
 mod graph_table;
 mod insert;
 mod registered;
+mod repair;
 mod session_cache;
 mod tables;
 
@@ -20,4 +21,5 @@ pub use graph_schema::GraphSchema;
 pub use graph_table::GraphTable;
 pub use insert::{InsertSink, InsertTarget};
 pub use registered::RegisteredGraph;
+pub use repair::{Repair, repair};
 pub use session_cache::SessionCache;

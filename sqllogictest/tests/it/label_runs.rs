@@ -235,8 +235,10 @@ async fn long_runs_are_looked_at_once() {
     let all: Flags = vec![Some(true); 50_000];
     let mixed: Flags = (0..50_000).map(|row| Some(row % 2 == 0)).collect();
     let archive = labelled(&[half, all, mixed], 1 << 16, None).await;
-    let mut by_run = How::default();
-    by_run.partitions = 1;
+    let mut by_run = How {
+        partitions: 1,
+        ..How::default()
+    };
     let ctx = archive.open(&by_run).await.unwrap();
     let written = archive.get("vertex/person/labels/chunk0").await;
     let file = SerializedFileReader::new(Bytes::from(written)).unwrap();

@@ -6,6 +6,7 @@ mod infos;
 mod labels;
 mod levels;
 mod parquet;
+mod repair;
 mod sound;
 mod vertices;
 mod whole;
