@@ -147,6 +147,9 @@ impl<'a> Plan<'a> {
             this.source = Err(format!("the vertices of {name} have to be sound first"));
         } else if lists.iter().any(|list| !list.property_groups.is_empty()) {
             this.source = Err("its layouts have properties of their own".to_owned());
+        } else if this.is_undecided(violations) {
+            this.source =
+                Err("its layouts disagree, and no majority tells which is right".to_owned());
         } else if let Some(layout) = this.sound(violations, &folder) {
             this.source = Ok(layout);
         }
@@ -157,6 +160,22 @@ impl<'a> Plan<'a> {
     fn covers(&self, violation: &Violation) -> bool {
         let mut layouts = self.layouts.iter();
         layouts.any(|(_, folder)| is_in(&violation.file, folder))
+    }
+
+    /// Whether layouts hold different edges, and those that nothing else is wrong with are no majority.
+    fn is_undecided(&self, violations: &[Violation]) -> bool {
+        let (mut sound, mut contradicted) = (0, 0);
+        for (_, folder) in &self.layouts {
+            let inside = violations.iter().filter(|found| is_in(&found.file, folder));
+            let (edges, others): (Vec<_>, Vec<_>) =
+                inside.partition(|found| found.rule == Rule::LayoutEdges);
+            match (edges.is_empty(), others.is_empty()) {
+                (true, true) => sound += 1,
+                (false, true) => contradicted += 1,
+                _ => {}
+            }
+        }
+        contradicted > 0 && sound <= contradicted
     }
 
     /// A layout whose edges can be read as they are. Of those without any violation the first; offsets are not needed to read all edges.

@@ -153,6 +153,24 @@ async fn what_nothing_tells_is_left_as_it_is() {
             &["none: no layout of its edges is sound"],
         ),
         (
+            "two layouts with different edges",
+            |a| {
+                let source = Copy::of("parquet");
+                let chunk = "edge/person_created_software/ordered_by_dest/adj_list/part0/chunk0";
+                // Another creator of the same software.
+                let ids = |values: [i64; 2]| ints(values);
+                source.parquet(
+                    chunk,
+                    vec![
+                        ("_graphArSrcIndex", ids([1, 2])),
+                        ("_graphArDstIndex", ids([0, 0])),
+                    ],
+                );
+                a.put(chunk, fs::read(source.path(chunk)).unwrap());
+            },
+            &["none: its layouts disagree"],
+        ),
+        (
             "the info of a type",
             |a| a.remove("person_knows_person.edge.yml"),
             &["none: "],
