@@ -28,7 +28,8 @@
 //! * [`session`] holds the two traits that most programs need.
 //! * [`table`] has the providers, [`physical`] the scan, [`storage`] and [`format`](mod@format) what is below them.
 //! * [`check`] looks for what is wrong in an archive.
-//! * [`graph`] answers questions about single vertices below SQL.
+//! * [`graph`] answers questions about single vertices below SQL, and holds adjacency in memory.
+//! * [`optimizer`], [`logical`] and [`planner`] turn joins along edges into operators of their own.
 //! * [`writer`] writes archives from rows in memory.
 
 pub mod check;

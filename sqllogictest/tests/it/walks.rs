@@ -194,6 +194,10 @@ proptest! {
     fn counts_equal_those_of_the_joins(graph in graph(), patterns in vec(pattern(), 2)) {
         block_on(async {
             let sides = Sides::of(&graph).await;
+            for ctx in sides.all() {
+                // DataFusion 55.2 can hand the filter of a join to another relation with a column of the same name.
+                rows(ctx, "SET graphar.dynamic_filters = false").await;
+            }
             for pattern in &patterns {
                 for sql in pattern.queries() {
                     sides.compare(&sql, Order::Any).await;
@@ -473,4 +477,17 @@ async fn offsets_of_other_edges_are_an_error() {
         message.contains("adj_list/part0/chunk0") && message.contains("offset chunk"),
         "{message}"
     );
+}
+
+#[tokio::test]
+async fn a_limit_of_requests_ends_a_count() {
+    let ctx = small(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]).await;
+    let sql = format!(
+        "SELECT count(*) {KNOWS_TWICE} JOIN g.person_knows_person c ON c._src_id = b._dst_id"
+    );
+    rows(&ctx, "SET graphar.max_requests = 2").await;
+    let message = error(&ctx, &sql).await;
+    assert!(message.contains("max_requests"), "{message}");
+    rows(&ctx, "SET graphar.max_requests = 0").await;
+    assert_eq!(value(&ctx, &sql).await, "3");
 }

@@ -8,7 +8,7 @@ use datafusion::execution::TaskContext;
 use crate::config::GraphArOptions;
 use crate::graph::{Adjacency, Direction};
 use crate::physical::scan::ScanTable;
-use crate::storage::{FileAccess, ReadMeter};
+use crate::storage::{FileAccess, ReadBudget, ReadMeter};
 
 /// The stored layouts of an edge triplet, and how many vertices it joins.
 #[derive(Debug)]
@@ -93,7 +93,10 @@ impl EdgeSource {
         let options = GraphArOptions::of(context.session_config().options());
         let store = context.runtime_env().object_store(&table.store_url)?;
         let url = table.store_url.as_str();
-        let mut access = FileAccess::new(store, url, table.cache.clone(), ReadMeter::default());
+        let most = |limit: usize| u64::try_from(limit).unwrap_or(u64::MAX);
+        let budget = ReadBudget::new(most(options.max_requests), most(options.max_bytes));
+        let meter = ReadMeter::new(&Arc::new(budget));
+        let mut access = FileAccess::new(store, url, table.cache.clone(), meter);
         access.validate = options.validate_cached_files;
         Ok(Some(Adjacency::new(offsets, access)))
     }
