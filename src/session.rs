@@ -11,11 +11,12 @@ use datafusion::error::Result;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
 use datafusion::functions_nested::array_has::array_has_udf;
 use datafusion::logical_expr::ScalarUDF;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
-use crate::optimizer::CountPropagation;
+use crate::optimizer::{CountPropagation, NamedDynamicFilters};
 use crate::planner::GraphQueryPlanner;
 use crate::sql::{GRAPH_CHECK, GRAPH_REPAIR, GraphCheck, GraphRepair};
 use crate::storage::Stores;
@@ -77,6 +78,8 @@ impl SessionStateBuilderExt for SessionStateBuilder {
             let function = TableFunction::new(name.clone(), function);
             functions.insert(name, Arc::new(function));
         }
+        let PhysicalOptimizer { rules } = self.physical_optimizers().take().unwrap_or_default();
+        self = self.with_physical_optimizer_rules(NamedDynamicFilters::guard(rules));
         // A planner of the application's own has to know the nodes that the rules make.
         if self.query_planner().is_none() {
             *self.query_planner() = Some(Arc::new(GraphQueryPlanner::default()));

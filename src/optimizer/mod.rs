@@ -4,6 +4,8 @@
 //! switch `graphar.rule_…`, and gives the same rows as the plan it replaces.
 
 mod count_propagation;
+mod dynamic_filters;
 mod join_tree;
 
 pub use count_propagation::CountPropagation;
+pub use dynamic_filters::NamedDynamicFilters;
