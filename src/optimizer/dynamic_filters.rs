@@ -44,7 +44,7 @@ fn repeats_names(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let repeats = schema
         .fields()
         .iter()
-        .any(|field| !names.insert(field.name().clone()));
+        .any(|field| !names.insert(field.name().as_str()));
     repeats || plan.children().into_iter().any(repeats_names)
 }
 

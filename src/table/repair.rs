@@ -84,7 +84,7 @@ pub async fn repair(
 /// What can be done about an edge triplet.
 struct Plan<'a> {
     info: &'a EdgeInfo,
-    /// The folders of its layouts, and how many violations there are in the edges of each.
+    /// Its layouts and their folders.
     layouts: Vec<(AdjListType, String)>,
     /// Whether anything is wrong in it.
     broken: bool,

@@ -409,9 +409,14 @@ async fn a_plan_can_be_run_again_and_dropped_before_its_end() {
         assert_eq!(found, expected.len());
         plan = reset_plan_states(plan).unwrap();
     }
-    // Weights go with the streams; what stays is the cache's.
-    assert!(pool.reserved() >= before);
     drop(plan);
+    // Weights go with the streams. Tasks that were stopped let go of theirs when they are next looked at.
+    let mut turns = 0;
+    while pool.reserved() != before && turns < 100_000 {
+        tokio::task::yield_now().await;
+        turns += 1;
+    }
+    assert_eq!(pool.reserved(), before);
     assert_eq!(sorted(rows(&ctx, &sql).await), expected);
 }
 

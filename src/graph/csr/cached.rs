@@ -17,15 +17,20 @@ struct Known {
 }
 
 impl Adjacency {
-    /// The adjacency that the session remembers, if its files are still in the same state: they are compared once for each
-    /// statement, unless that is turned off.
+    /// The adjacency that the session remembers, if its files are still in the same state, and there are still as many vertices at both
+    /// ends: files are compared once for each statement, unless that is turned off.
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn resident_csr(&self) -> Result<Option<Arc<Csr>>> {
+    pub async fn resident_csr(&self, others: u64) -> Result<Option<Arc<Csr>>> {
         let Some(known) = self.offsets.resident_layout::<Known>(&self.access) else {
             return Ok(None);
         };
+        if known.csr.others() != others || known.csr.vertices() != self.vertices() {
+            // The same edges, but counts of vertices that were replaced: an id may be none of them now.
+            self.offsets.forget_layout(&self.access);
+            return Ok(None);
+        }
         if self.access.validate && self.access.meter.first_use(known.number) {
             for (path, identity) in &known.files {
                 if !self.access.is_current(path, identity).await? {
@@ -43,7 +48,7 @@ impl Adjacency {
     /// # Errors
     /// As [`load_csr`](Self::load_csr).
     pub async fn csr(&self, load: CsrLoad) -> Result<Arc<Csr>> {
-        if let Some(csr) = self.resident_csr().await? {
+        if let Some(csr) = self.resident_csr(load.others).await? {
             return Ok(csr);
         }
         // Before the files are read: a change in between is then found the next time.

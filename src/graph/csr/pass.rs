@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::{Csr, CsrPart};
+use super::Csr;
 use crate::error::{GraphArError, Result};
 use crate::graph::Adjacency;
 
@@ -131,13 +131,6 @@ impl Adjacency {
             }
         }
         Ok(sums)
-    }
-}
-
-impl CsrPart {
-    /// Number of edges.
-    pub fn edges(&self) -> usize {
-        self.neighbors.len()
     }
 }
 

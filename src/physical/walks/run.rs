@@ -152,7 +152,7 @@ impl WalkRun {
 
     /// The adjacency, from the cache or loaded; `None` if memory has no room for it.
     async fn csr(&self, lists: &Adjacency, others: u64) -> Result<Option<Arc<Csr>>> {
-        if let Some(csr) = lists.resident_csr().await? {
+        if let Some(csr) = lists.resident_csr(others).await? {
             self.counters.csr_cache_hits.add(1);
             return Ok(Some(csr));
         }
