@@ -1,7 +1,11 @@
 //! Session options with the prefix `graphar`.
 
-use datafusion::common::extensions_options;
-use datafusion::config::{ConfigExtension, ConfigOptions};
+use std::fmt;
+use std::str::FromStr;
+
+use datafusion::common::{DataFusionError, config_err, extensions_options};
+use datafusion::config::{ConfigExtension, ConfigField, ConfigOptions, Visit};
+use datafusion::error::Result;
 
 extensions_options! {
     /// Options of GraphAr tables, set by `SET graphar.<name> = <value>` or
@@ -67,6 +71,24 @@ extensions_options! {
         /// Count the matches of joins along edges without the joins, where nothing but their number is asked for.
         pub rule_count_propagation: bool, default = true
 
+        /// Follow edges by offsets where a join asks for the edges of vertices, instead of hashing them.
+        pub rule_join_to_expand: bool, default = true
+
+        /// Join with a vertex type by the numbers of its rows, instead of hashing them.
+        pub rule_vertex_lookup: bool, default = true
+
+        /// Leave out joins with a vertex type of which nothing is asked for but the id.
+        pub rule_elide_vertex_join: bool, default = true
+
+        /// Where both ends of an edge are known, look for edges between the two. Off: all edges of one are followed,
+        /// and those that end elsewhere are dropped.
+        pub rule_close_cycle: bool, default = true
+
+        /// Where the rows of ids come from when a join is followed by offsets: `offsets` reads windows of rows for each
+        /// batch, `csr` puts all rows into memory first, `auto` does either by the number of ids, and
+        /// `hash_join` leaves such joins to DataFusion.
+        pub expand_strategy: ExpandStrategy, default = ExpandStrategy::Auto
+
         /// A scan is not split into partitions of fewer rows than this.
         pub min_partition_rows: usize, default = 8192
 
@@ -93,5 +115,65 @@ impl GraphArOptions {
     /// The options of a session, or the defaults where it has none.
     pub fn of(config: &ConfigOptions) -> Self {
         config.extensions.get::<Self>().cloned().unwrap_or_default()
+    }
+}
+
+/// Where the rows that belong to ids come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExpandStrategy {
+    /// By the number of ids.
+    #[default]
+    Auto,
+    /// Windows of rows, for one batch of ids after the other.
+    Offsets,
+    /// All rows, in memory; windows where it has no room.
+    Csr,
+    /// Joins stay as they are.
+    HashJoin,
+}
+
+impl ExpandStrategy {
+    const ALL: [Self; 4] = [Self::Auto, Self::Offsets, Self::Csr, Self::HashJoin];
+
+    /// The name of the strategy in `SET`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Offsets => "offsets",
+            Self::Csr => "csr",
+            Self::HashJoin => "hash_join",
+        }
+    }
+}
+
+impl fmt::Display for ExpandStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for ExpandStrategy {
+    type Err = DataFusionError;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let name = text.to_lowercase();
+        match Self::ALL.into_iter().find(|strategy| strategy.name() == name) {
+            Some(strategy) => Ok(strategy),
+            None => {
+                let names = Self::ALL.map(Self::name).join(", ");
+                config_err!("expand_strategy: expected one of {names}, found '{text}'")
+            }
+        }
+    }
+}
+
+impl ConfigField for ExpandStrategy {
+    fn visit<V: Visit>(&self, visitor: &mut V, key: &str, description: &'static str) {
+        visitor.some(key, self, description);
+    }
+
+    fn set(&mut self, _key: &str, value: &str) -> Result<()> {
+        *self = value.parse()?;
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
-use crate::optimizer::{CountPropagation, NamedDynamicFilters};
+use crate::optimizer::{CountPropagation, JoinToExpand, NamedDynamicFilters};
 use crate::planner::GraphQueryPlanner;
 use crate::sql::{GRAPH_CHECK, GRAPH_REPAIR, GraphCheck, GraphRepair};
 use crate::storage::Stores;
@@ -84,6 +84,7 @@ impl SessionStateBuilderExt for SessionStateBuilder {
         if self.query_planner().is_none() {
             *self.query_planner() = Some(Arc::new(GraphQueryPlanner::default()));
             self = self.with_optimizer_rule(Arc::new(CountPropagation));
+            self = self.with_optimizer_rule(Arc::new(JoinToExpand));
         }
         self.with_table_factory(
             STORED_AS.to_owned(),

@@ -1,7 +1,7 @@
 //! The options that change what is read, and never what is answered.
 
 /// Names of the switches, without the prefix `graphar`.
-pub const SWITCHES: [&str; 13] = [
+pub const SWITCHES: [&str; 17] = [
     "check_endpoints",
     "collect_statistics",
     "declared_ordering",
@@ -14,7 +14,11 @@ pub const SWITCHES: [&str; 13] = [
     "projection_pushdown",
     "range_partitioning",
     "row_count_statistics",
+    "rule_close_cycle",
     "rule_count_propagation",
+    "rule_elide_vertex_join",
+    "rule_join_to_expand",
+    "rule_vertex_lookup",
 ];
 
 /// Names and values that turn every switch on or off; without them nothing is kept in a cache

@@ -5,7 +5,9 @@
 
 mod count_propagation;
 mod dynamic_filters;
+mod expand;
 mod join_tree;
 
 pub use count_propagation::CountPropagation;
+pub use expand::JoinToExpand;
 pub use dynamic_filters::NamedDynamicFilters;

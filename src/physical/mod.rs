@@ -1,5 +1,7 @@
 //! Physical operators. They take what they read as data, never a table provider.
 
+mod adjacency;
+pub mod expand;
 pub mod ids;
 pub mod scan;
 pub mod walks;

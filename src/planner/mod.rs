@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
+use datafusion::common::internal_err;
 use datafusion::error::Result;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
@@ -12,7 +13,8 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
-use crate::logical::CountWalks;
+use crate::logical::{CountWalks, Expand};
+use crate::physical::expand::ExpandExec;
 use crate::physical::walks::CountWalksExec;
 
 /// Plans the graph nodes. An application with a planner of its own adds it to its extension planners.
@@ -30,6 +32,20 @@ impl ExtensionPlanner for GraphExtensionPlanner {
         _session_state: &dyn Session,
         _planning_ctx: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        if let Some(node) = node.as_any().downcast_ref::<Expand>() {
+            let [input] = physical_inputs else {
+                return internal_err!("Expand: expected one input");
+            };
+            let schema = Arc::clone(UserDefinedLogicalNode::schema(node).inner());
+            let exec = ExpandExec::try_new(
+                Arc::clone(input),
+                Arc::clone(node.rows()),
+                node.follow(),
+                node.projection().to_vec(),
+                schema,
+            )?;
+            return Ok(Some(Arc::new(exec)));
+        }
         let Some(node) = node.as_any().downcast_ref::<CountWalks>() else {
             return Ok(None);
         };

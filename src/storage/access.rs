@@ -1,7 +1,8 @@
 //! How the files of a scan are reached.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use datafusion::common::HashSet;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
@@ -9,6 +10,7 @@ use super::cache::{CacheName, FileCache, FileIdentity};
 use super::local::LocalFile;
 use super::meter::ReadMeter;
 use crate::error::{GraphArError, Result};
+use crate::format::ChunkSlice;
 
 /// A store, what is remembered of its files, and the counters of one scan.
 #[derive(Debug, Clone)]
@@ -21,10 +23,50 @@ pub struct FileAccess {
     pub cache: Option<Arc<FileCache>>,
     /// Whether a file found in the cache is compared with the store, once in a scan.
     pub validate: bool,
-    /// Tells what this scan or handle remembers of its own from what others do.
-    pub handle: u64,
+    /// Tells what this scan or handle and its clones remember of their own from what others do.
+    pub(crate) handle: Arc<Handle>,
     /// The counters of the scan.
     pub meter: Arc<ReadMeter>,
+}
+
+/// What a handle has put into the cache that no other can use: it goes with the last clone of the handle.
+#[derive(Debug, Default)]
+pub(crate) struct Handle {
+    number: u64,
+    cache: Option<Arc<FileCache>>,
+    kept: Mutex<HashSet<CacheName>>,
+}
+
+impl Handle {
+    fn new(cache: Option<&Arc<FileCache>>) -> Self {
+        Self {
+            number: cache.map_or(0, |cache| cache.file_number()),
+            cache: cache.cloned(),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The name of what this handle remembers of an edge chunk.
+    pub(super) fn chunk_name(&self, slice: &ChunkSlice) -> CacheName {
+        CacheName::Chunk(self.number, slice.part, slice.chunk)
+    }
+
+    /// Remembers that a name has an entry.
+    pub(super) fn keeps(&self, name: CacheName) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(name);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cache) = &self.cache {
+            for name in kept.drain() {
+                cache.remove(&name);
+            }
+        }
+    }
 }
 
 impl FileAccess {
@@ -35,7 +77,7 @@ impl FileAccess {
             store_url: Arc::from(""),
             cache: None,
             validate: true,
-            handle: 0,
+            handle: Arc::default(),
             meter: Arc::default(),
         }
     }
@@ -50,7 +92,7 @@ impl FileAccess {
         Self {
             store,
             store_url: Arc::from(store_url),
-            handle: cache.as_ref().map_or(0, |cache| cache.file_number()),
+            handle: Arc::new(Handle::new(cache.as_ref())),
             cache,
             validate: true,
             meter: Arc::new(meter),

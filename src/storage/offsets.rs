@@ -215,7 +215,7 @@ impl OffsetFiles {
         access: &FileAccess,
         slice: &ChunkSlice,
     ) -> Option<Arc<T>> {
-        access.cache.as_ref()?.get(&self.chunk_name(access, slice))
+        access.cache.as_ref()?.get(&access.handle.chunk_name(slice))
     }
 
     /// Remembers something of an edge chunk.
@@ -227,12 +227,10 @@ impl OffsetFiles {
         bytes: usize,
     ) {
         if let Some(cache) = &access.cache {
-            cache.put(&self.chunk_name(access, slice), value, bytes);
+            let name = access.handle.chunk_name(slice);
+            cache.put(&name, value, bytes);
+            access.handle.keeps(name);
         }
-    }
-
-    fn chunk_name(&self, access: &FileAccess, slice: &ChunkSlice) -> CacheName {
-        CacheName::Chunk(access.handle, slice.part, slice.chunk)
     }
 
     /// What is remembered of the layout as a whole.

@@ -14,12 +14,13 @@ use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_expr::create_physical_expr;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
 use super::insert::{InsertSink, InsertTarget};
 use crate::config::GraphArOptions;
 use crate::error::GraphArError;
 use crate::format::RowRanges;
+use crate::physical::expand::RowsById;
 use crate::physical::ids::{ids_of_expr, is_id_condition};
 use crate::physical::scan::{
     Bind, Bound, OpenConditions, PropertyStatistics, ScanRequest, ScanTable, Selection, scan_rows,
@@ -97,6 +98,57 @@ impl ElementTable {
     /// The edges, if this is an edge triplet with an ordered layout and known numbers of vertices at both ends.
     pub fn edge_source(&self) -> Option<EdgeSource> {
         EdgeSource::of(self.candidates())
+    }
+
+    /// What is wanted of the rows that belong to an id: these columns, of the rows that fulfil conditions on the table's columns. `id` is the
+    /// column of the id: `_vertex_id` of vertices, of edges the end by which a layout is ordered. `None` if there is no such
+    /// layout, or the table cannot be read.
+    ///
+    /// # Errors
+    /// If there is no column of one of the names, or a condition cannot be tested.
+    pub fn rows_by_id(
+        &self,
+        id: &str,
+        columns: &[&str],
+        filters: &[Expr],
+        options: &GraphArOptions,
+    ) -> Result<Option<RowsById>> {
+        let by_id = |table: &&Arc<ScanTable>| {
+            let column = table.order();
+            column.is_some_and(|column| table.schema.field(column).name() == id)
+        };
+        let Some(table) = self.candidates().find(by_id) else {
+            return Ok(None);
+        };
+        let chosen = match options.id_pushdown {
+            true => Choice::new(table, filters),
+            false => Choice::everything(table, filters),
+        };
+        let conditions = self.conditions(filters, &chosen.covered)?;
+        let columns = columns.iter().map(|name| Ok(table.schema.index_of(name)?));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(RowsById::new(
+            Arc::clone(table),
+            &columns,
+            chosen.selection,
+            conditions,
+        ))
+    }
+
+    /// The conditions that are not covered, on the columns of the table.
+    fn conditions(
+        &self,
+        filters: &[Expr],
+        covered: &[bool],
+    ) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
+        if !covered.contains(&false) {
+            return Ok(vec![]);
+        }
+        let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
+        let (properties, context) = Default::default();
+        let left = filters.iter().zip(covered).filter(|(_, covered)| !**covered);
+        left.map(|(filter, _)| create_physical_expr(filter, &schema, &properties, &context))
+            .collect()
     }
 
     /// The number of vertices, if this is a vertex type.
@@ -284,23 +336,7 @@ impl Bind for ElementTable {
         } else {
             (Choice::everything(table, filters), None)
         };
-        let mut conditions = vec![];
-        if chosen.covered.contains(&false) {
-            let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
-            let (properties, context) = Default::default();
-            let left = filters
-                .iter()
-                .zip(&chosen.covered)
-                .filter(|(_, covered)| !**covered);
-            for (filter, _) in left {
-                conditions.push(create_physical_expr(
-                    filter,
-                    &schema,
-                    &properties,
-                    &context,
-                )?);
-            }
-        }
+        let conditions = self.conditions(filters, &chosen.covered)?;
         Ok(Bound {
             table: Arc::clone(chosen.table),
             selection: chosen.selection,

@@ -6,6 +6,7 @@
 mod check;
 mod counting_store;
 mod damage;
+mod expand;
 mod delta_page;
 mod docs;
 mod faults_pages;

@@ -96,6 +96,13 @@ impl Csr {
         })
     }
 
+    /// The number of the part of a vertex, and where in that its edges are; `None` if there is no such vertex. O(1).
+    pub fn list(&self, vertex: u64) -> Option<(usize, Range<usize>)> {
+        let (part, inside) = self.place(vertex)?;
+        let number = usize::try_from(vertex / self.part_size).ok()?;
+        Some((number, part.rows(inside..inside + 1)))
+    }
+
     /// The neighbours of a vertex in the order of the files; none if there is no such vertex. O(degree).
     pub fn neighbors(&self, vertex: u64) -> impl Iterator<Item = u64> + '_ {
         let place = self.place(vertex);

@@ -16,6 +16,7 @@ use futures::TryStreamExt;
 use super::weights::Weights;
 use super::{How, PatternEdge, Seed, Step, WalkPattern};
 use crate::graph::{Adjacency, Csr, CsrLoad};
+use crate::physical::adjacency::csr_within;
 
 /// Vertices that one task gathers for.
 const TASK_VERTICES: u64 = 1 << 16;
@@ -156,15 +157,11 @@ impl WalkRun {
             self.counters.csr_cache_hits.add(1);
             return Ok(Some(csr));
         }
-        let bytes = usize::try_from(lists.csr_bytes(others)).unwrap_or(usize::MAX);
-        if self.memory.try_grow(bytes).is_err() {
-            return Ok(None);
-        }
         let load = CsrLoad {
             others,
             parallel: self.parallel(),
         };
-        Ok(Some(lists.csr(load).await?))
+        Ok(csr_within(lists, load, &self.memory).await?)
     }
 
     fn parallel(&self) -> usize {

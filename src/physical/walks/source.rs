@@ -5,10 +5,9 @@ use std::sync::Arc;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 
-use crate::config::GraphArOptions;
 use crate::graph::{Adjacency, Direction};
+use crate::physical::adjacency::open_adjacency;
 use crate::physical::scan::ScanTable;
-use crate::storage::{FileAccess, ReadBudget, ReadMeter};
 
 /// The stored layouts of an edge triplet, and how many vertices it joins.
 #[derive(Debug)]
@@ -83,21 +82,9 @@ impl EdgeSource {
     /// # Errors
     /// If there is none, or its store is not registered.
     pub fn open(&self, end: usize, context: &TaskContext) -> Result<Option<Adjacency>> {
-        let Some(table) = &self.layouts[end] else {
-            return Ok(None);
-        };
-        let aligned = table.aligned.as_ref();
-        let Some(offsets) = aligned.and_then(|aligned| aligned.offsets.clone()) else {
-            return Ok(None);
-        };
-        let options = GraphArOptions::of(context.session_config().options());
-        let store = context.runtime_env().object_store(&table.store_url)?;
-        let url = table.store_url.as_str();
-        let most = |limit: usize| u64::try_from(limit).unwrap_or(u64::MAX);
-        let budget = ReadBudget::new(most(options.max_requests), most(options.max_bytes));
-        let meter = ReadMeter::new(&Arc::new(budget));
-        let mut access = FileAccess::new(store, url, table.cache.clone(), meter);
-        access.validate = options.validate_cached_files;
-        Ok(Some(Adjacency::new(offsets, access)))
+        match &self.layouts[end] {
+            Some(table) => open_adjacency(table, context),
+            None => Ok(None),
+        }
     }
 }

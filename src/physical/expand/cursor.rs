@@ -1,0 +1,243 @@
+//! The rows that one batch of the input leads to, batch by batch.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use datafusion::arrow::buffer::NullBuffer;
+use datafusion::arrow::compute::{filter_record_batch, take};
+use datafusion::arrow::datatypes::{Int64Type, SchemaRef};
+use datafusion::common::JoinType;
+use datafusion::error::Result;
+
+use super::lists::{List, Lists, index};
+
+/// Where a column of the output comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A column of the input.
+    Input(usize),
+    /// A column read of the rows by id.
+    Read(usize),
+}
+
+/// What an operator makes of the rows that belong to ids.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) join: JoinType,
+    pub(super) columns: Vec<Origin>,
+    pub(super) schema: SchemaRef,
+    /// Place of the other end of edges among the columns read.
+    pub(super) neighbor: Option<usize>,
+    /// Most rows of a batch.
+    pub(super) batch_size: usize,
+}
+
+/// A batch of the input on its way.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    batch: RecordBatch,
+    keys: Int64Array,
+    /// For each row the only neighbour wanted.
+    targets: Option<Int64Array>,
+    lists: Arc<Lists>,
+    /// The row that is next, and how many of its list were given out.
+    row: usize,
+    given: usize,
+}
+
+/// Rows of the output.
+#[derive(Default)]
+struct Rows {
+    /// Row of the input.
+    input: Vec<u32>,
+    /// Place among the rows by id.
+    places: Vec<u32>,
+    neighbors: Vec<i64>,
+    /// Whether there is a row by id, where there need not be one.
+    found: Vec<bool>,
+}
+
+impl Cursor {
+    pub(super) fn new(
+        batch: RecordBatch,
+        keys: Int64Array,
+        targets: Option<Int64Array>,
+        lists: Arc<Lists>,
+    ) -> Self {
+        Self {
+            batch,
+            keys,
+            targets,
+            lists,
+            row: 0,
+            given: 0,
+        }
+    }
+
+    fn list(&self, row: usize) -> List {
+        match self.keys.is_valid(row) {
+            true => self.lists.list(self.keys.value(row)),
+            false => List::default(),
+        }
+    }
+
+    /// The next rows; `None` at the end. A batch may be empty.
+    pub(super) fn next(&mut self, shape: &Shape) -> Result<Option<RecordBatch>> {
+        if self.row >= self.keys.len() {
+            return Ok(None);
+        }
+        if matches!(shape.join, JoinType::LeftSemi | JoinType::LeftAnti) {
+            return self.tested(shape).map(Some);
+        }
+        let (mut lists, mut owners) = (vec![], vec![]);
+        let mut left = shape.batch_size;
+        while left > 0 && self.row < self.keys.len() {
+            let mut list = self.list(self.row);
+            let alone = shape.join == JoinType::Left && list.places.is_empty();
+            list.places.start += self.given;
+            let count = list.places.len().min(left);
+            if count < list.places.len() {
+                self.given += count;
+            } else {
+                self.given = 0;
+                self.row += 1;
+            }
+            let owner = if self.given > 0 { self.row } else { self.row - 1 };
+            list.places.end = list.places.start + count;
+            left -= count + usize::from(alone);
+            if count > 0 || alone {
+                lists.push(list);
+                owners.push(owner);
+            }
+        }
+        let rows = self.rows(shape, &lists, &owners)?;
+        self.output(shape, rows).map(Some)
+    }
+
+    /// The rows of these lists.
+    fn rows(&self, shape: &Shape, lists: &[List], owners: &[usize]) -> Result<Rows> {
+        let mut rows = Rows::default();
+        let wants = |place: Option<usize>| {
+            place.is_some_and(|place| shape.columns.contains(&Origin::Read(place)))
+        };
+        let indexed = owners.iter().map(|owner| index(*owner));
+        let indexed = indexed.collect::<Result<Vec<_>>>()?;
+        let outer = shape.join == JoinType::Left;
+        // Columns of the rows, other than the two ends.
+        let takes = matches!(self.lists.as_ref(), Lists::Rows(_));
+        match shape.neighbor {
+            Some(neighbor) if wants(shape.neighbor) || self.targets.is_some() => {
+                let mut next = 0;
+                let alone = |rows: &mut Rows, next: &mut usize, until: usize| {
+                    for number in *next..until {
+                        if outer && lists[number].places.is_empty() {
+                            rows.input.push(indexed[number]);
+                            rows.places.push(0);
+                            rows.neighbors.push(0);
+                            rows.found.push(false);
+                        }
+                    }
+                    *next = until;
+                };
+                let targets = self.targets.as_ref();
+                self.lists.neighbors(lists, neighbor, |number, place, id| {
+                    if let Some(targets) = targets
+                        && (targets.is_null(owners[number]) || targets.value(owners[number]) != id)
+                    {
+                        return;
+                    }
+                    if outer {
+                        alone(&mut rows, &mut next, number);
+                        rows.found.push(true);
+                    }
+                    rows.input.push(indexed[number]);
+                    rows.neighbors.push(id);
+                    if takes {
+                        // Places were counted when the index was made.
+                        rows.places.push(u32::try_from(place).unwrap_or(u32::MAX));
+                    }
+                })?;
+                alone(&mut rows, &mut next, lists.len());
+            }
+            _ => {
+                for (list, owner) in lists.iter().zip(indexed) {
+                    if outer && list.places.is_empty() {
+                        rows.input.push(owner);
+                        rows.places.push(0);
+                        rows.found.push(false);
+                    }
+                    rows.input.extend(std::iter::repeat_n(owner, list.places.len()));
+                    if takes {
+                        for place in list.places.clone() {
+                            rows.places.push(index(place)?);
+                        }
+                    }
+                    if outer {
+                        rows.found.extend(std::iter::repeat_n(true, list.places.len()));
+                    }
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn output(&self, shape: &Shape, rows: Rows) -> Result<RecordBatch> {
+        let count = rows.input.len();
+        let same = count == self.batch.num_rows()
+            && rows.input.iter().enumerate().all(|(row, input)| index(row).ok() == Some(*input));
+        let inputs = UInt32Array::from(rows.input);
+        let found = match shape.join {
+            JoinType::Left => Some(NullBuffer::from(rows.found)),
+            _ => None,
+        };
+        let places = UInt32Array::new(rows.places.into(), found.clone().filter(|_| matches!(self.lists.as_ref(), Lists::Rows(_))));
+        let taken = |array: &ArrayRef| -> Result<ArrayRef> {
+            match same {
+                true => Ok(Arc::clone(array)),
+                false => Ok(take(array, &inputs, None)?),
+            }
+        };
+        let mut neighbors = (!rows.neighbors.is_empty()).then_some(rows.neighbors);
+        let mut columns = Vec::with_capacity(shape.columns.len());
+        for origin in &shape.columns {
+            columns.push(match origin {
+                Origin::Input(column) => taken(self.batch.column(*column))?,
+                Origin::Read(0) => {
+                    let ids: ArrayRef = Arc::new(self.keys.clone());
+                    let ids = taken(&ids)?;
+                    match &found {
+                        Some(found) => {
+                            let ids = ids.as_primitive::<Int64Type>().values().clone();
+                            Arc::new(Int64Array::new(ids, Some(found.clone())))
+                        }
+                        None => ids,
+                    }
+                }
+                Origin::Read(place) if shape.neighbor == Some(*place) => {
+                    let ids = neighbors.take().unwrap_or_default();
+                    Arc::new(Int64Array::new(ids.into(), found.clone()))
+                }
+                Origin::Read(place) => self.lists.take(*place, &places)?,
+            });
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        let schema = Arc::clone(&shape.schema);
+        Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+    }
+
+    /// The rows of the input that have rows by id, or those that have none.
+    fn tested(&mut self, shape: &Shape) -> Result<RecordBatch> {
+        let wanted = shape.join == JoinType::LeftSemi;
+        let all = 0..self.keys.len();
+        self.row = all.end;
+        let kept = all.map(|row| Some(self.list(row).places.is_empty() != wanted));
+        let batch = filter_record_batch(&self.batch, &BooleanArray::from_iter(kept))?;
+        let columns = shape.columns.iter().filter_map(|origin| match origin {
+            Origin::Input(column) => Some(Arc::clone(batch.column(*column))),
+            Origin::Read(_) => None,
+        });
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let schema = Arc::clone(&shape.schema);
+        Ok(RecordBatch::try_new_with_options(schema, columns.collect(), &options)?)
+    }
+}

@@ -1,0 +1,255 @@
+//! Rows by id, in memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{concat, take};
+use datafusion::arrow::datatypes::Int64Type;
+use datafusion::common::{exec_datafusion_err, exec_err, internal_err};
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
+
+use crate::graph::Csr;
+
+/// The rows of an id: a part, and places in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct List {
+    pub(super) part: usize,
+    pub(super) places: Range<usize>,
+}
+
+/// What ids lead to.
+#[derive(Debug)]
+pub(super) enum Lists {
+    /// Neighbours only.
+    Csr {
+        csr: Arc<Csr>,
+        /// What it takes, if it is not in the cache.
+        _memory: MemoryReservation,
+    },
+    /// Any columns.
+    Rows(IdRows),
+}
+
+/// Rows in the order of their ids, and where those of each id are.
+#[derive(Debug)]
+pub(super) struct IdRows {
+    index: Index,
+    /// Columns read, the id first.
+    columns: Vec<ArrayRef>,
+    /// What all this takes.
+    _memory: MemoryReservation,
+}
+
+#[derive(Debug)]
+enum Index {
+    /// Where the rows of each id from the first on begin, and those of the last end.
+    Dense { first: i64, starts: Vec<u32> },
+    /// The ids that have rows, in order, and where these begin and the last end.
+    Sparse { ids: Vec<i64>, starts: Vec<u32> },
+}
+
+/// More bytes of values than this do not fit into one array.
+const MOST_BYTES: usize = i32::MAX as usize;
+
+/// Whether batches can be put together into one array for each column.
+pub(super) fn fit_together(batches: &[RecordBatch]) -> bool {
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    let bytes: usize = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+    u32::try_from(rows).is_ok() && bytes <= MOST_BYTES
+}
+
+impl IdRows {
+    /// The rows of batches whose first column is the id, ascending through all of them. `ids` is from the first id to behind the last one that
+    /// can come; without it only ids that are there are indexed.
+    ///
+    /// # Errors
+    /// If memory has no room, or the ids do not ascend.
+    pub(super) fn try_new(
+        batches: &[RecordBatch],
+        ids: Option<Range<u64>>,
+        memory: MemoryReservation,
+    ) -> Result<Self> {
+        let Some(first) = batches.first() else {
+            return internal_err!("rows by id without a batch");
+        };
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        let dense = ids.as_ref().map(|ids| ids.end - ids.start);
+        let entries = dense.map_or(rows, |ids| usize::try_from(ids).unwrap_or(usize::MAX));
+        let values: usize = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        // The batches are charged already, and let go when their columns are put together.
+        memory.try_grow(entries.saturating_mul(size_of::<u64>()).saturating_add(values))?;
+        let columns = (0..first.num_columns()).map(|column| {
+            let arrays: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(column).as_ref()).collect();
+            Ok(concat(&arrays)?)
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let Some(keys) = columns.first().and_then(|ids| ids.as_primitive_opt::<Int64Type>()) else {
+            return internal_err!("rows by id without a column of ids");
+        };
+        let index = match ids {
+            Some(ids) => dense_index(keys, &ids)?,
+            None => sparse_index(keys)?,
+        };
+        memory.shrink(values.min(memory.size()));
+        Ok(Self {
+            index,
+            columns,
+            _memory: memory,
+        })
+    }
+
+    /// The neighbours of these ids, which ascend, as the columns that `neighbor` says: its place; at all others the id.
+    pub(super) fn of_lists(
+        ids: &[u64],
+        lists: &ListArray,
+        columns: usize,
+        neighbor: Option<usize>,
+        memory: MemoryReservation,
+    ) -> Result<Self> {
+        let rows = lists.values().len();
+        memory.try_grow((columns * rows + 2 * ids.len()).saturating_mul(size_of::<i64>()))?;
+        let ids = ids.iter().map(|id| i64::try_from(*id));
+        let ids: Vec<i64> = ids
+            .collect::<Result<_, _>>()
+            .map_err(|e| exec_datafusion_err!("an id that is no BIGINT: {e}"))?;
+        let mut keys = Vec::with_capacity(rows);
+        let mut starts = Vec::with_capacity(ids.len() + 1);
+        for (place, id) in ids.iter().enumerate() {
+            starts.push(index(keys.len())?);
+            keys.extend(std::iter::repeat_n(*id, usize::try_from(lists.value_length(place)).unwrap_or(0)));
+        }
+        starts.push(index(keys.len())?);
+        let keys: ArrayRef = Arc::new(Int64Array::from(keys));
+        let columns = (0..columns).map(|column| match neighbor == Some(column) {
+            true => Arc::clone(lists.values()),
+            false => Arc::clone(&keys),
+        });
+        Ok(Self {
+            columns: columns.collect(),
+            index: Index::Sparse { ids, starts },
+            _memory: memory,
+        })
+    }
+
+    fn list(&self, id: i64) -> Range<usize> {
+        let (starts, place) = match &self.index {
+            Index::Dense { first, starts } => {
+                let place = id.checked_sub(*first).and_then(|place| usize::try_from(place).ok());
+                (starts, place.filter(|place| *place + 1 < starts.len()))
+            }
+            Index::Sparse { ids, starts } => (starts, ids.binary_search(&id).ok()),
+        };
+        let at = |place: usize| usize::try_from(starts[place]).unwrap_or(usize::MAX);
+        place.map_or(0..0, |place| at(place)..at(place + 1))
+    }
+}
+
+impl Lists {
+    /// The rows of an id; none if it is no id of the table.
+    pub(super) fn list(&self, id: i64) -> List {
+        match self {
+            Self::Csr { csr, .. } => {
+                let found = u64::try_from(id).ok().and_then(|id| csr.list(id));
+                found.map_or_else(List::default, |(part, places)| List { part, places })
+            }
+            Self::Rows(rows) => List {
+                part: 0,
+                places: rows.list(id),
+            },
+        }
+    }
+
+    /// The other end of the edges at these places, which is the column read at `neighbor`: `each` gets the number of the list, its
+    /// place and the id.
+    pub(super) fn neighbors(
+        &self,
+        lists: &[List],
+        neighbor: usize,
+        mut each: impl FnMut(usize, usize, i64),
+    ) -> Result<()> {
+        match self {
+            Self::Csr { csr, .. } => {
+                let mut begin = 0;
+                while let Some(first) = lists.get(begin) {
+                    let same = lists[begin..].iter().take_while(|list| list.part == first.part);
+                    let end = begin + same.count();
+                    if let Some(part) = csr.parts().get(first.part) {
+                        let places = lists[begin..end].iter().map(|list| list.places.clone());
+                        part.neighbors.visit(places, |number, id| {
+                            // Ids were BIGINTs in the files.
+                            each(begin + number, 0, i64::try_from(id).unwrap_or(i64::MAX));
+                        });
+                    }
+                    begin = end;
+                }
+            }
+            Self::Rows(rows) => {
+                let column = rows.columns.get(neighbor);
+                let Some(ids) = column.and_then(|ids| ids.as_primitive_opt::<Int64Type>()) else {
+                    return internal_err!("edges without their other ends");
+                };
+                for (number, list) in lists.iter().enumerate() {
+                    for place in list.places.clone() {
+                        each(number, place, ids.value(place));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A column read, at these places of rows.
+    pub(super) fn take(&self, column: usize, places: &UInt32Array) -> Result<ArrayRef> {
+        match self {
+            Self::Csr { .. } => internal_err!("a column of adjacency"),
+            Self::Rows(rows) => Ok(take(&rows.columns[column], places, None)?),
+        }
+    }
+}
+
+/// A number of rows as an index holds it.
+pub(super) fn index(rows: usize) -> Result<u32> {
+    match u32::try_from(rows) {
+        Ok(rows) => Ok(rows),
+        Err(_) => exec_err!("{rows} rows at once are more than can be indexed"),
+    }
+}
+
+fn dense_index(keys: &Int64Array, ids: &Range<u64>) -> Result<Index> {
+    let count = usize::try_from(ids.end - ids.start).unwrap_or(usize::MAX);
+    let first = i64::try_from(ids.start).unwrap_or(i64::MAX);
+    let mut starts = Vec::with_capacity(count.saturating_add(1));
+    let mut last = 0;
+    for (row, key) in keys.values().iter().enumerate() {
+        let place = key.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        let Some(place) = place.filter(|place| *place < count && *place >= last) else {
+            return internal_err!("id {key} in row {row} behind {last}, of ids {ids:?}");
+        };
+        last = place;
+        let row = index(row)?;
+        while starts.len() <= place {
+            starts.push(row);
+        }
+    }
+    let end = index(keys.len())?;
+    starts.resize(count + 1, end);
+    Ok(Index::Dense { first, starts })
+}
+
+fn sparse_index(keys: &Int64Array) -> Result<Index> {
+    let (mut ids, mut starts) = (vec![], vec![]);
+    for (row, key) in keys.values().iter().enumerate() {
+        if ids.last() == Some(key) {
+            continue;
+        }
+        if ids.last().is_some_and(|last| last > key) {
+            return internal_err!("id {key} in row {row}, out of order");
+        }
+        ids.push(*key);
+        starts.push(index(row)?);
+    }
+    starts.push(index(keys.len())?);
+    Ok(Index::Sparse { ids, starts })
+}
