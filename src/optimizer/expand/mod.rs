@@ -4,9 +4,12 @@ mod leaf;
 mod order;
 mod plan;
 
+use std::sync::Arc;
+
 use datafusion::common::tree_node::Transformed;
+use datafusion::common::{Column, HashSet};
 use datafusion::error::Result;
-use datafusion::logical_expr::{JoinType, LogicalPlan};
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, Projection};
 use datafusion::optimizer::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 use super::join_tree::JoinTree;
@@ -54,23 +57,60 @@ impl OptimizerRule for JoinToExpand {
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         let options = GraphArOptions::of(&config.options());
-        let inner = matches!(&plan, LogicalPlan::Join(join) if join.join_type == JoinType::Inner);
-        // Joins below conditions and projections are taken apart with them.
-        if !inner || options.expand_strategy == ExpandStrategy::HashJoin {
+        if options.expand_strategy == ExpandStrategy::HashJoin {
             return Ok(Transformed::no(plan));
         }
-        let tree = JoinTree::with_conditions(&plan);
-        let known = tree.columns.iter().all(Option::is_some);
-        if tree.leaves.len() < 2 || !known {
-            return Ok(Transformed::no(plan));
+        match plan {
+            // Only some columns of the joins may be asked for.
+            LogicalPlan::Projection(projection) if is_inner(&projection.input) => {
+                let asked = projection.expr.iter().flat_map(Expr::column_refs);
+                let asked = asked.cloned().collect();
+                match joined(&projection.input, Some(&asked), &options)? {
+                    Some(input) => {
+                        let projection = Projection::try_new(projection.expr, Arc::new(input))?;
+                        Ok(Transformed::yes(LogicalPlan::Projection(projection)))
+                    }
+                    None => Ok(Transformed::no(LogicalPlan::Projection(projection))),
+                }
+            }
+            plan if is_inner(&plan) => match joined(&plan, None, &options)? {
+                Some(joined) => Ok(Transformed::yes(joined)),
+                None => Ok(Transformed::no(plan)),
+            },
+            plan => Ok(Transformed::no(plan)),
         }
-        let relations = Relations::new(tree, &options);
-        let Some(steps) = relations.steps() else {
-            return Ok(Transformed::no(plan));
+    }
+}
+
+fn is_inner(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::Join(join) if join.join_type == JoinType::Inner)
+}
+
+/// The plan of inner joins without them, with these columns of theirs or all; `None` if there is nothing to be done.
+fn joined(
+    plan: &LogicalPlan,
+    asked: Option<&HashSet<Column>>,
+    options: &GraphArOptions,
+) -> Result<Option<LogicalPlan>> {
+    let tree = JoinTree::with_conditions(plan);
+    if tree.leaves.len() < 2 {
+        return Ok(None);
+    }
+    let mut outputs = vec![];
+    for (place, origin) in tree.columns.iter().enumerate() {
+        let column = Column::from(plan.schema().qualified_field(place));
+        if asked.is_some_and(|asked| !asked.contains(&column)) {
+            continue;
+        }
+        let Some(origin) = origin else {
+            // Computed of columns of several relations.
+            return Ok(None);
         };
-        match plan::joined(&relations, &steps, plan.schema(), &options)? {
-            Some(joined) => Ok(Transformed::yes(joined)),
-            None => Ok(Transformed::no(plan)),
-        }
+        outputs.push((column, *origin));
+    }
+    let relations = Relations::new(tree, outputs, options);
+    match relations.steps() {
+        Some(steps) => plan::joined(&relations, &steps, options),
+        None => Ok(None),
     }
 }

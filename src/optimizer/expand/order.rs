@@ -1,6 +1,6 @@
 //! In which order relations are joined, and how.
 
-use datafusion::common::{HashMap, HashSet};
+use datafusion::common::{Column, HashMap, HashSet};
 
 use super::leaf::{Element, Leaf};
 use crate::config::GraphArOptions;
@@ -34,6 +34,8 @@ pub(super) struct Step {
 /// Relations that are joined, and what is known of them.
 pub(super) struct Relations {
     pub(super) tree: JoinTree,
+    /// The columns that are asked for, by their names in the joins.
+    pub(super) outputs: Vec<(Column, LeafColumn)>,
     pub(super) leaves: Vec<Leaf>,
     /// The set of equal columns of each column that is joined by.
     pub(super) sets: HashMap<LeafColumn, usize>,
@@ -67,14 +69,19 @@ struct Choice {
 }
 
 impl Relations {
-    pub(super) fn new(tree: JoinTree, options: &GraphArOptions) -> Self {
+    pub(super) fn new(
+        tree: JoinTree,
+        outputs: Vec<(Column, LeafColumn)>,
+        options: &GraphArOptions,
+    ) -> Self {
         let leaves = tree.leaves.iter().map(Leaf::of).collect();
-        let mut used: HashSet<LeafColumn> = tree.columns.iter().flatten().copied().collect();
+        let mut used: HashSet<LeafColumn> = outputs.iter().map(|(_, at)| *at).collect();
         let conditions = tree.conditions.iter();
         used.extend(conditions.flat_map(|condition| condition.columns.iter().map(|(_, at)| *at)));
         Self {
             leaves,
             used,
+            outputs,
             sets: sets(&tree.equal),
             tree,
             rules: [

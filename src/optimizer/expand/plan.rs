@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::common::{Column, DFSchemaRef, HashMap, HashSet, JoinType, internal_err};
+use datafusion::common::{Column, HashMap, HashSet, JoinType, internal_err};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Projection};
@@ -38,7 +38,6 @@ struct Plan<'a> {
 pub(super) fn joined(
     relations: &Relations,
     steps: &[Step],
-    schema: &DFSchemaRef,
     options: &GraphArOptions,
 ) -> Result<Option<LogicalPlan>> {
     let Some((first, rest)) = steps.split_first() else {
@@ -88,7 +87,7 @@ pub(super) fn joined(
         plan.done[step.leaf] = true;
         plan.test(step.leaf)?;
     }
-    plan.finish(schema).map(Some)
+    plan.finish().map(Some)
 }
 
 /// A name for each column that is used or joined by: as in the statement, with a number where that comes twice.
@@ -146,7 +145,8 @@ impl Plan<'_> {
         let tree = &self.relations.tree;
         let conditions = self.conditions.iter().map(|number| &tree.conditions[*number]);
         let tested = conditions.flat_map(|condition| condition.columns.iter().map(|(_, at)| at));
-        let mut asked = tree.columns.iter().flatten().chain(tested);
+        let outputs = self.relations.outputs.iter().map(|(_, at)| at);
+        let mut asked = outputs.chain(tested);
         asked.any(|asked| *self.equal.get(asked).unwrap_or(asked) == column)
     }
 
@@ -332,18 +332,14 @@ impl Plan<'_> {
     }
 
     /// The columns of the joins under their own names.
-    fn finish(self, schema: &DFSchemaRef) -> Result<LogicalPlan> {
-        let tree = &self.relations.tree;
+    fn finish(self) -> Result<LogicalPlan> {
         if !self.conditions.is_empty() {
             return internal_err!("conditions of joins that were not tested");
         }
         let mut exprs = vec![];
-        for ((qualifier, field), origin) in schema.iter().zip(&tree.columns) {
-            let Some(origin) = origin else {
-                return internal_err!("column {field} of joins is not known");
-            };
+        for (column, origin) in &self.relations.outputs {
             let own = self.expr(*self.equal.get(origin).unwrap_or(origin))?;
-            exprs.push(own.alias_qualified(qualifier.cloned(), field.name()));
+            exprs.push(own.alias_qualified(column.relation.clone(), &column.name));
         }
         let projection = Projection::try_new(exprs, Arc::new(self.plan))?;
         Ok(LogicalPlan::Projection(projection))

@@ -217,8 +217,12 @@ impl ExecutionPlan for ExpandExec {
         Ok(TreeNodeRecursion::Continue)
     }
 
+    /// Rows keep their order always. But DataFusion 55.2 takes this for a promise that the columns of the input are those of the
+    /// output, in the same places, when it moves a sort below an operator that it does not know (`handle_custom_pushdown`).
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        let inputs = self.input.schema().fields().len();
+        let kept = self.projection.iter().take(inputs).copied();
+        vec![kept.eq(0..inputs)]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
