@@ -10,66 +10,26 @@ mod support;
 use std::hint::black_box;
 use std::time::Instant;
 
-use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::Int64Type;
-use datafusion::prelude::SessionContext;
-use datafusion_graphar::config::GraphArOptions;
-use futures::TryStreamExt;
+use datafusion_graphar::config::{ExpandStrategy, GraphArOptions};
 use tokio::runtime::Runtime;
 
+use support::arrays::{Arrays, Lists};
 use support::{Error, PAIRS, Written, print_ratio, print_times, sums, time};
 
 /// Vertices with a lower score pass the condition on the last vertex: a tenth.
 const SCORE: i64 = 100_000;
 
-/// Adjacency as plain arrays, by source and by destination, and the scores of the vertices.
-struct Arrays {
-    out: Lists,
-    degree_in: Vec<u32>,
-    scores: Vec<i64>,
+/// What plain loops over the arrays answer.
+trait Floors {
+    fn degrees(&self) -> Vec<u64>;
+    fn pass(&self, weights: &[u64]) -> Vec<u64>;
+    fn two_hops(&self) -> u64;
+    fn co_citation(&self) -> u64;
+    fn filtered(&self) -> u64;
+    fn three_hops(&self) -> u64;
 }
 
-struct Lists {
-    offsets: Vec<u32>,
-    neighbors: Vec<u32>,
-}
-
-impl Arrays {
-    async fn of(ctx: &SessionContext) -> Result<Self, Error> {
-        let sql = r#"SELECT _src_id, _dst_id FROM g."node_links_node$ordered_by_source""#;
-        let mut rows = ctx.sql(sql).await?.execute_stream().await?;
-        let mut ends: Vec<(u32, u32)> = vec![];
-        while let Some(batch) = rows.try_next().await? {
-            let column = |at: usize| batch.column(at).as_primitive::<Int64Type>().values();
-            for (source, destination) in column(0).iter().zip(column(1)) {
-                ends.push((u32::try_from(*source)?, u32::try_from(*destination)?));
-            }
-        }
-        ends.sort_by_key(|(source, _)| *source);
-        let mut scores = vec![];
-        let sql = "SELECT score FROM g.node ORDER BY _vertex_id";
-        let mut rows = ctx.sql(sql).await?.execute_stream().await?;
-        while let Some(batch) = rows.try_next().await? {
-            scores.extend_from_slice(batch.column(0).as_primitive::<Int64Type>().values());
-        }
-        let vertices = scores.len();
-        let mut offsets = vec![0; vertices + 1];
-        let mut degree_in = vec![0; vertices];
-        for (source, destination) in &ends {
-            offsets[*source as usize + 1] += 1;
-            degree_in[*destination as usize] += 1;
-        }
-        for vertex in 0..vertices {
-            offsets[vertex + 1] += offsets[vertex];
-        }
-        let neighbors = ends.iter().map(|(_, destination)| *destination).collect();
-        Ok(Self {
-            out: Lists { offsets, neighbors },
-            degree_in,
-            scores,
-        })
-    }
-
+impl Floors for Arrays {
     fn degrees(&self) -> Vec<u64> {
         let pairs = self.out.offsets.windows(2);
         pairs.map(|pair| u64::from(pair[1] - pair[0])).collect()
@@ -156,6 +116,7 @@ fn main() -> Result<(), Error> {
     let (hot, _graph) = runtime.block_on(written.session(GraphArOptions::default()))?;
     let mut off = GraphArOptions::default();
     off.rule_count_propagation = false;
+    off.expand_strategy = ExpandStrategy::HashJoin;
     let (joins, _other) = runtime.block_on(written.session(off))?;
     let arrays = runtime.block_on(Arrays::of(&hot))?;
     for question in questions() {

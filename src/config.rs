@@ -157,7 +157,10 @@ impl FromStr for ExpandStrategy {
 
     fn from_str(text: &str) -> Result<Self> {
         let name = text.to_lowercase();
-        match Self::ALL.into_iter().find(|strategy| strategy.name() == name) {
+        match Self::ALL
+            .into_iter()
+            .find(|strategy| strategy.name() == name)
+        {
             Some(strategy) => Ok(strategy),
             None => {
                 let names = Self::ALL.map(Self::name).join(", ");

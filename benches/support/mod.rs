@@ -2,6 +2,8 @@
 
 #![allow(clippy::print_stdout, dead_code)]
 
+pub mod arrays;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -45,7 +45,10 @@ impl Expand {
                 return plan_err!("Expand: column {column} of {}", fields.len());
             };
             let (qualifier, field) = match column.checked_sub(own) {
-                None => (input.schema().qualified_field(*column).0.cloned(), Arc::clone(field)),
+                None => (
+                    input.schema().qualified_field(*column).0.cloned(),
+                    Arc::clone(field),
+                ),
                 Some(place) => {
                     let Some(name) = names.get(place) else {
                         return plan_err!("Expand: {} names, none for {field}", names.len());
@@ -146,7 +149,11 @@ impl UserDefinedLogicalNodeCore for Expand {
         }
     }
 
-    fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, mut inputs: Vec<LogicalPlan>) -> Result<Self> {
+    fn with_exprs_and_inputs(
+        &self,
+        exprs: Vec<Expr>,
+        mut inputs: Vec<LogicalPlan>,
+    ) -> Result<Self> {
         match (inputs.pop(), inputs.is_empty() && exprs.is_empty()) {
             (Some(input), true) => Self::try_new(
                 input,

@@ -147,11 +147,7 @@ impl JoinTree {
 
     /// How much there is by now: leaves, equal columns, conditions.
     fn marks(&self) -> [usize; 3] {
-        [
-            self.leaves.len(),
-            self.equal.len(),
-            self.conditions.len(),
-        ]
+        [self.leaves.len(), self.equal.len(), self.conditions.len()]
     }
 
     fn back_to(&mut self, [leaves, equal, conditions]: [usize; 3]) {

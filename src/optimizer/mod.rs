@@ -9,5 +9,5 @@ mod expand;
 mod join_tree;
 
 pub use count_propagation::CountPropagation;
-pub use expand::JoinToExpand;
 pub use dynamic_filters::NamedDynamicFilters;
+pub use expand::JoinToExpand;

@@ -15,7 +15,10 @@ use crate::storage::{FileAccess, ReadBudget, ReadMeter};
 ///
 /// # Errors
 /// If its store is not registered.
-pub(super) fn open_adjacency(table: &ScanTable, context: &TaskContext) -> Result<Option<Adjacency>> {
+pub(super) fn open_adjacency(
+    table: &ScanTable,
+    context: &TaskContext,
+) -> Result<Option<Adjacency>> {
     let aligned = table.aligned.as_ref();
     let Some(offsets) = aligned.and_then(|aligned| aligned.offsets.clone()) else {
         return Ok(None);

@@ -74,6 +74,23 @@ impl PartOffsets {
         at(range.start)..at(range.end)
     }
 
+    /// Adds the numbers of edges of the first vertices of the part; those beyond the last have none.
+    pub(crate) fn add_degrees(&self, vertices: u64, degrees: &mut Vec<u64>) {
+        let count = usize::try_from(vertices).unwrap_or(usize::MAX);
+        let end = degrees.len() + count;
+        match &self.starts {
+            Starts::Narrow(starts) => {
+                let pairs = starts.windows(2).take(count);
+                degrees.extend(pairs.map(|pair| u64::from(pair[1].saturating_sub(pair[0]))));
+            }
+            Starts::Wide(starts) => {
+                let pairs = starts.windows(2).take(count);
+                degrees.extend(pairs.map(|pair| pair[1].saturating_sub(pair[0])));
+            }
+        }
+        degrees.resize(end, 0);
+    }
+
     /// The vertex, counted inside the part, whose edges row `row` of the part is among.
     pub fn vertex_at(&self, row: u64) -> u64 {
         let before = match &self.starts {

@@ -136,17 +136,16 @@ impl ElementTable {
     }
 
     /// The conditions that are not covered, on the columns of the table.
-    fn conditions(
-        &self,
-        filters: &[Expr],
-        covered: &[bool],
-    ) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
+    fn conditions(&self, filters: &[Expr], covered: &[bool]) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
         if !covered.contains(&false) {
             return Ok(vec![]);
         }
         let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
         let (properties, context) = Default::default();
-        let left = filters.iter().zip(covered).filter(|(_, covered)| !**covered);
+        let left = filters
+            .iter()
+            .zip(covered)
+            .filter(|(_, covered)| !**covered);
         left.map(|(filter, _)| create_physical_expr(filter, &schema, &properties, &context))
             .collect()
     }

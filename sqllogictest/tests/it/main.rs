@@ -6,9 +6,9 @@
 mod check;
 mod counting_store;
 mod damage;
-mod expand;
 mod delta_page;
 mod docs;
+mod expand;
 mod faults_pages;
 mod faults_pushdown;
 mod faults_rows;

@@ -11,12 +11,14 @@
 //! that SQL can show, and what is multiplied by zero is zero all the same.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::Csr;
 use crate::error::{GraphArError, Result};
 use crate::graph::Adjacency;
+use crate::storage::PartOffsets;
 
 /// Sums of vertices in a row.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,17 +80,29 @@ impl Adjacency {
     /// If an offset chunk cannot be read.
     pub async fn all_degrees(&self) -> Result<Vec<u64>> {
         let mut degrees = Vec::with_capacity(place(self.vertices()));
-        let size = self.offsets.part_size.max(1);
-        for part in 0..self.vertices().div_ceil(size) {
-            let offsets = self.offsets.load(&self.access, part).await?;
-            let vertices = size.min(self.vertices() - part * size);
-            let each = (0..vertices).map(|vertex| {
-                let rows = offsets.rows(&(vertex..vertex + 1));
-                rows.end - rows.start
-            });
-            degrees.extend(each);
+        let size = self.part_size();
+        for (part, offsets) in self.all_offsets().await?.iter().enumerate() {
+            let vertices = size.min(self.vertices() - part as u64 * size);
+            offsets.add_degrees(vertices, &mut degrees);
         }
         Ok(degrees)
+    }
+
+    /// Vertices of a part; the last one may have fewer.
+    pub fn part_size(&self) -> u64 {
+        self.offsets.part_size.max(1)
+    }
+
+    /// The offsets of all parts. O(V), if they are not in the cache.
+    ///
+    /// # Errors
+    /// If an offset chunk cannot be read.
+    pub async fn all_offsets(&self) -> Result<Vec<Arc<PartOffsets>>> {
+        let mut parts = vec![];
+        for part in 0..self.vertices().div_ceil(self.part_size()) {
+            parts.push(self.offsets.load(&self.access, part).await?);
+        }
+        Ok(parts)
     }
 
     /// The same sums as [`Csr::gather`] of all vertices, from the files: for adjacency that memory has no room for. Holds what

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::Column;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
@@ -61,7 +61,11 @@ impl Element {
         if !filters.iter().all(is_plain) {
             return None;
         }
-        let filters = filters.into_iter().map(unqualified).collect::<Result<Vec<_>>>().ok()?;
+        let filters = filters
+            .into_iter()
+            .map(unqualified)
+            .collect::<Result<Vec<_>>>()
+            .ok()?;
         let (selected, all) = table.estimate(&filters)?;
         let on_ids = |filter: &Expr| {
             let mut names = filter.column_refs().into_iter();
@@ -114,7 +118,9 @@ fn scan_below<'a>(plan: &'a LogicalPlan, filters: &mut Vec<Expr>) -> Option<&'a 
 /// A condition on the columns of one table, by their bare names.
 fn unqualified(expr: Expr) -> Result<Expr> {
     let bare = expr.transform_up(|expr| match expr {
-        Expr::Column(column) => Ok(Transformed::yes(Expr::Column(Column::from_name(column.name)))),
+        Expr::Column(column) => Ok(Transformed::yes(Expr::Column(Column::from_name(
+            column.name,
+        )))),
         expr => Ok(Transformed::no(expr)),
     })?;
     Ok(bare.data)

@@ -2,6 +2,7 @@
 
 mod leaf;
 mod order;
+mod outer;
 mod plan;
 
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use order::Relations;
 ///   TableScan: person AS q
 /// ```
 ///
-/// Valid where the joins are inner, and an edge table or vertex type is joined by `_src_id`, `_dst_id` or `_vertex_id` with any `BIGINT`
+/// Valid where the joins are inner (or a left, left semi or left anti join has such a table on its right side), and an edge table or vertex type is joined by `_src_id`, `_dst_id` or `_vertex_id` with any `BIGINT`
 /// column. Conditions between relations stay above. Such joins are taken apart as a whole and put together again in the order that
 /// costs least by the numbers of vertices and edges and the conditions on them; what cannot be followed by offsets
 /// is joined by DataFusion.
@@ -76,6 +77,10 @@ impl OptimizerRule for JoinToExpand {
             plan if is_inner(&plan) => match joined(&plan, None, &options)? {
                 Some(joined) => Ok(Transformed::yes(joined)),
                 None => Ok(Transformed::no(plan)),
+            },
+            LogicalPlan::Join(join) => match outer::followed(&join, &options)? {
+                Some(followed) => Ok(Transformed::yes(followed)),
+                None => Ok(Transformed::no(LogicalPlan::Join(join))),
             },
             plan => Ok(Transformed::no(plan)),
         }

@@ -144,7 +144,10 @@ impl Relations {
 
     /// The name of a column.
     pub(super) fn column_name(&self, column: LeafColumn) -> &str {
-        self.tree.leaves[column.leaf].schema().field(column.column).name()
+        self.tree.leaves[column.leaf]
+            .schema()
+            .field(column.column)
+            .name()
     }
 
     /// Whether a set has a column of a relation that is joined already.
@@ -199,7 +202,11 @@ impl Relations {
         let end = ends.min_by(|one, other| degree(*one).total_cmp(&degree(*other)))?;
         let target = known[1 - end].filter(|_| self.rules[3]);
         // Ends that are not asked for, or can be had from adjacency.
-        let mut columns = self.used.iter().chain(self.sets.keys()).filter(|column| column.leaf == leaf);
+        let mut columns = self
+            .used
+            .iter()
+            .chain(self.sets.keys())
+            .filter(|column| column.leaf == leaf);
         let only_ends = columns.all(|column| names.contains(&self.column_name(*column)));
         let all = match only_ends && element.filters.is_empty() {
             true => total * cost::ADJACENCY,
@@ -224,7 +231,11 @@ impl Relations {
         let count = element.table()?.vertices()?;
         let set = self.known(leaf, VERTEX_ID, done)?;
         let id = self.column(leaf, VERTEX_ID)?;
-        let mut columns = self.used.iter().chain(self.sets.keys()).filter(|column| column.leaf == leaf);
+        let mut columns = self
+            .used
+            .iter()
+            .chain(self.sets.keys())
+            .filter(|column| column.leaf == leaf);
         let only_id = columns.all(|column| *column == id);
         if only_id
             && element.filters.is_empty()
@@ -249,13 +260,20 @@ impl Relations {
 
     /// The end of an edge in a set, of a relation that is joined already, that is always below `count`.
     fn end_in(&self, set: usize, count: u64, done: &[bool]) -> Option<LeafColumn> {
-        let members = self.sets.iter().filter(|(column, other)| **other == set && done[column.leaf]);
+        let members = self
+            .sets
+            .iter()
+            .filter(|(column, other)| **other == set && done[column.leaf]);
         let ends = members.map(|(column, _)| *column).filter(|column| {
             let element = self.leaves[column.leaf].element.as_ref();
             let edges = element.and_then(|element| element.edges.as_ref());
             let names = [SOURCE_ID, DESTINATION_ID];
-            let end = names.iter().position(|name| *name == self.column_name(*column));
-            edges.zip(end).is_some_and(|(edges, end)| edges.vertices(end) <= count)
+            let end = names
+                .iter()
+                .position(|name| *name == self.column_name(*column));
+            edges
+                .zip(end)
+                .is_some_and(|(edges, end)| edges.vertices(end) <= count)
         });
         ends.min()
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::common::{Column, HashMap, HashSet, JoinType, internal_err};
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, HashMap, HashSet, JoinType, internal_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Projection};
 
@@ -92,7 +92,12 @@ pub(super) fn joined(
 
 /// A name for each column that is used or joined by: as in the statement, with a number where that comes twice.
 fn names(relations: &Relations) -> HashMap<LeafColumn, String> {
-    let all: HashSet<LeafColumn> = relations.used.iter().chain(relations.sets.keys()).copied().collect();
+    let all: HashSet<LeafColumn> = relations
+        .used
+        .iter()
+        .chain(relations.sets.keys())
+        .copied()
+        .collect();
     let mut all: Vec<LeafColumn> = all.into_iter().collect();
     all.sort_unstable();
     let mut taken = HashSet::new();
@@ -143,7 +148,10 @@ impl Plan<'_> {
     /// Whether a column is in the result, or in a condition that is still to be tested.
     fn is_asked_for(&self, column: LeafColumn) -> bool {
         let tree = &self.relations.tree;
-        let conditions = self.conditions.iter().map(|number| &tree.conditions[*number]);
+        let conditions = self
+            .conditions
+            .iter()
+            .map(|number| &tree.conditions[*number]);
         let tested = conditions.flat_map(|condition| condition.columns.iter().map(|(_, at)| at));
         let outputs = self.relations.outputs.iter().map(|(_, at)| at);
         let mut asked = outputs.chain(tested);
@@ -160,10 +168,8 @@ impl Plan<'_> {
     fn wanted(&self, leaf: usize) -> Vec<LeafColumn> {
         let fields = self.relations.tree.leaves[leaf].schema().fields().len();
         let all = (0..fields).map(|column| LeafColumn { leaf, column });
-        all.filter(|column| {
-            self.is_asked_for(*column) || self.relations.sets.contains_key(column)
-        })
-        .collect()
+        all.filter(|column| self.is_asked_for(*column) || self.relations.sets.contains_key(column))
+            .collect()
     }
 
     /// A relation with the columns wanted under their names.
@@ -193,20 +199,16 @@ impl Plan<'_> {
         let left = LogicalPlanBuilder::from(self.plan.clone());
         self.plan = match ours.is_empty() {
             true => left.cross_join(right)?.build()?,
-            false => left.join(right, JoinType::Inner, (ours, theirs), None)?.build()?,
+            false => left
+                .join(right, JoinType::Inner, (ours, theirs), None)?
+                .build()?,
         };
         self.columns.extend(columns);
         Ok(())
     }
 
     /// Follows ids. False if the table does not find rows by this id.
-    fn expand(
-        &mut self,
-        step: &Step,
-        id: &str,
-        set: usize,
-        target: Option<usize>,
-    ) -> Result<bool> {
+    fn expand(&mut self, step: &Step, id: &str, set: usize, target: Option<usize>) -> Result<bool> {
         let leaf = step.leaf;
         let Some(element) = &self.relations.leaves[leaf].element else {
             return Ok(false);
@@ -236,7 +238,9 @@ impl Plan<'_> {
             let open = sets.get(column).is_some_and(|set| {
                 let first = self.of_set(*set).map(|at| self.columns[at]) == Some(*column);
                 // Of the relation itself, a column may have to be compared.
-                let compared = own.iter().any(|own| sets.get(own) == Some(set) && !met(own));
+                let compared = own
+                    .iter()
+                    .any(|own| sets.get(own) == Some(set) && !met(own));
                 first && (self.is_open(*set, leaf) || compared)
             });
             self.is_asked_for(*column) || open
@@ -286,7 +290,9 @@ impl Plan<'_> {
         let Some(table) = element.table() else {
             return Ok(None);
         };
-        let names = columns.iter().map(|column| self.relations.column_name(*column));
+        let names = columns
+            .iter()
+            .map(|column| self.relations.column_name(*column));
         let names: Vec<&str> = names.collect();
         table.rows_by_id(id, &names, &element.filters, self.options)
     }
@@ -295,10 +301,17 @@ impl Plan<'_> {
     /// conditions.
     fn test(&mut self, leaf: usize) -> Result<()> {
         let mut tests = vec![];
-        let own: Vec<LeafColumn> = self.columns.iter().copied().filter(|column| column.leaf == leaf).collect();
+        let own: Vec<LeafColumn> = self
+            .columns
+            .iter()
+            .copied()
+            .filter(|column| column.leaf == leaf)
+            .collect();
         for (place, column) in own.iter().enumerate() {
             let set = self.relations.sets.get(column);
-            let before = own[..place].iter().find(|other| set.is_some() && self.relations.sets.get(*other) == set);
+            let before = own[..place]
+                .iter()
+                .find(|other| set.is_some() && self.relations.sets.get(*other) == set);
             if let Some(before) = before {
                 tests.push(self.expr(*before)?.eq(self.expr(*column)?));
             }
@@ -308,7 +321,11 @@ impl Plan<'_> {
         for number in &self.conditions {
             let condition = &tree.conditions[*number];
             let origin = |at: &LeafColumn| *self.equal.get(at).unwrap_or(at);
-            if !condition.columns.iter().all(|(_, at)| self.columns.contains(&origin(at))) {
+            if !condition
+                .columns
+                .iter()
+                .all(|(_, at)| self.columns.contains(&origin(at)))
+            {
                 left.push(*number);
                 continue;
             }

@@ -105,13 +105,29 @@ impl Build {
                 others,
                 parallel: self.context.session_config().target_partitions(),
             };
+            let memory = self.memory();
+            if self.rows.neighbor().is_none() {
+                let bytes = adjacency.vertices().saturating_mul(size_of::<u32>() as u64);
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                if memory.try_grow(bytes).is_err() {
+                    return Ok(None);
+                }
+                let parts = adjacency.all_offsets().await?;
+                self.add_reads_of(adjacency);
+                return Ok(Some(Lists::Offsets {
+                    parts,
+                    part_size: adjacency.part_size(),
+                    _memory: memory,
+                }));
+            }
             if adjacency.resident_csr(others).await?.is_some() {
                 self.counters.csr_cache_hits.add(1);
             }
-            let memory = self.memory();
             let found = csr_within(adjacency, load, &memory).await?;
             if let Some(csr) = &found {
-                self.counters.rows_read.add(usize::try_from(csr.edges()).unwrap_or(usize::MAX));
+                self.counters
+                    .rows_read
+                    .add(usize::try_from(csr.edges()).unwrap_or(usize::MAX));
             }
             self.add_reads_of(adjacency);
             if adjacency.resident_csr(others).await?.is_some() {
@@ -154,10 +170,18 @@ impl Build {
         if let Some((adjacency, others)) = &self.adjacency {
             let memory = self.memory();
             let degrees = UInt64Array::from(adjacency.degrees(ids).await?);
+            if self.rows.neighbor().is_none() {
+                self.add_reads_of(adjacency);
+                let rows = IdRows::of_degrees(ids, degrees.values(), memory)?;
+                return Ok(Lists::Rows(rows));
+            }
             let edges: u64 = degrees.values().iter().sum();
             let edges = usize::try_from(edges).unwrap_or(usize::MAX);
             if i32::try_from(edges).is_err() {
-                return Err(resources_datafusion_err!("{edges} edges of {} vertices at once", ids.len()));
+                return Err(resources_datafusion_err!(
+                    "{edges} edges of {} vertices at once",
+                    ids.len()
+                ));
             }
             // The neighbours are read, put in order, and stand beside their ids.
             memory.try_grow(edges.saturating_mul(size_of::<i64>()))?;
@@ -167,10 +191,14 @@ impl Build {
             self.add_reads_of(adjacency);
             let neighbor = self.rows.neighbor();
             let columns = self.rows.schema().fields().len();
-            return Ok(Lists::Rows(IdRows::of_lists(ids, &found, columns, neighbor, memory)?));
+            return Ok(Lists::Rows(IdRows::of_lists(
+                ids, &found, columns, neighbor, memory,
+            )?));
         }
         let ranges = ids.iter().map(|id| *id..*id + 1).collect();
-        let plan = self.rows.scan(Some(&RowRanges::from_unsorted(ranges)), &self.context)?;
+        let plan = self
+            .rows
+            .scan(Some(&RowRanges::from_unsorted(ranges)), &self.context)?;
         let memory = Arc::new(self.memory());
         let read = self.read_partitions(&plan, &memory).await;
         self.counters.add_reads(plan.as_ref());
@@ -230,7 +258,9 @@ pub(super) fn is_exhausted(error: &DataFusionError) -> bool {
 /// Fails unless all neighbours are vertices: what is joined with them later may rely on it.
 fn check_neighbors(ids: &ArrayRef, others: u64, table: &ScanTable) -> Result<()> {
     let ids = ids.as_primitive::<Int64Type>().values();
-    let outside = ids.iter().find(|id| u64::try_from(**id).map_or(true, |id| id >= others));
+    let outside = ids
+        .iter()
+        .find(|id| u64::try_from(**id).map_or(true, |id| id >= others));
     match outside {
         None => Ok(()),
         Some(id) => Err(GraphArError::corrupt(

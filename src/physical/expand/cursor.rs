@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions,
+    UInt32Array,
+};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::{filter_record_batch, take};
 use datafusion::arrow::datatypes::{Int64Type, SchemaRef};
@@ -28,6 +31,8 @@ pub(super) struct Shape {
     pub(super) schema: SchemaRef,
     /// Place of the other end of edges among the columns read.
     pub(super) neighbor: Option<usize>,
+    /// Whether an id has one row at most.
+    pub(super) single: bool,
     /// Most rows of a batch.
     pub(super) batch_size: usize,
 }
@@ -89,6 +94,16 @@ impl Cursor {
         if matches!(shape.join, JoinType::LeftSemi | JoinType::LeftAnti) {
             return self.tested(shape).map(Some);
         }
+        if shape.single && shape.join == JoinType::Inner && self.keys.len() <= shape.batch_size {
+            self.row = self.keys.len();
+            let (places, input) = self.lists.only(&self.keys)?;
+            let rows = Rows {
+                input,
+                places,
+                ..Rows::default()
+            };
+            return self.output(shape, rows).map(Some);
+        }
         let (mut lists, mut owners) = (vec![], vec![]);
         let mut left = shape.batch_size;
         while left > 0 && self.row < self.keys.len() {
@@ -102,7 +117,11 @@ impl Cursor {
                 self.given = 0;
                 self.row += 1;
             }
-            let owner = if self.given > 0 { self.row } else { self.row - 1 };
+            let owner = if self.given > 0 {
+                self.row
+            } else {
+                self.row - 1
+            };
             list.places.end = list.places.start + count;
             left -= count + usize::from(alone);
             if count > 0 || alone {
@@ -125,7 +144,21 @@ impl Cursor {
         let outer = shape.join == JoinType::Left;
         // Columns of the rows, other than the two ends.
         let takes = matches!(self.lists.as_ref(), Lists::Rows(_));
+        let count = lists.iter().map(|list| list.places.len()).sum();
+        rows.input.reserve(count);
         match shape.neighbor {
+            Some(neighbor) if self.targets.is_none() && !outer && wants(shape.neighbor) => {
+                for (list, owner) in lists.iter().zip(indexed) {
+                    rows.input
+                        .extend(std::iter::repeat_n(owner, list.places.len()));
+                    if takes {
+                        for place in list.places.clone() {
+                            rows.places.push(index(place)?);
+                        }
+                    }
+                }
+                rows.neighbors = self.lists.all_neighbors(lists, neighbor, count)?;
+            }
             Some(neighbor) if wants(shape.neighbor) || self.targets.is_some() => {
                 let mut next = 0;
                 let alone = |rows: &mut Rows, next: &mut usize, until: usize| {
@@ -166,14 +199,16 @@ impl Cursor {
                         rows.places.push(0);
                         rows.found.push(false);
                     }
-                    rows.input.extend(std::iter::repeat_n(owner, list.places.len()));
+                    rows.input
+                        .extend(std::iter::repeat_n(owner, list.places.len()));
                     if takes {
                         for place in list.places.clone() {
                             rows.places.push(index(place)?);
                         }
                     }
                     if outer {
-                        rows.found.extend(std::iter::repeat_n(true, list.places.len()));
+                        rows.found
+                            .extend(std::iter::repeat_n(true, list.places.len()));
                     }
                 }
             }
@@ -184,13 +219,22 @@ impl Cursor {
     fn output(&self, shape: &Shape, rows: Rows) -> Result<RecordBatch> {
         let count = rows.input.len();
         let same = count == self.batch.num_rows()
-            && rows.input.iter().enumerate().all(|(row, input)| index(row).ok() == Some(*input));
+            && rows
+                .input
+                .iter()
+                .zip(0_u32..)
+                .all(|(input, row)| *input == row);
         let inputs = UInt32Array::from(rows.input);
         let found = match shape.join {
             JoinType::Left => Some(NullBuffer::from(rows.found)),
             _ => None,
         };
-        let places = UInt32Array::new(rows.places.into(), found.clone().filter(|_| matches!(self.lists.as_ref(), Lists::Rows(_))));
+        let places = UInt32Array::new(
+            rows.places.into(),
+            found
+                .clone()
+                .filter(|_| matches!(self.lists.as_ref(), Lists::Rows(_))),
+        );
         let taken = |array: &ArrayRef| -> Result<ArrayRef> {
             match same {
                 true => Ok(Arc::clone(array)),
@@ -222,7 +266,9 @@ impl Cursor {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         let schema = Arc::clone(&shape.schema);
-        Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+        Ok(RecordBatch::try_new_with_options(
+            schema, columns, &options,
+        )?)
     }
 
     /// The rows of the input that have rows by id, or those that have none.
@@ -238,6 +284,10 @@ impl Cursor {
         });
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let schema = Arc::clone(&shape.schema);
-        Ok(RecordBatch::try_new_with_options(schema, columns.collect(), &options)?)
+        Ok(RecordBatch::try_new_with_options(
+            schema,
+            columns.collect(),
+            &options,
+        )?)
     }
 }

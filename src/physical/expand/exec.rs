@@ -12,9 +12,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionMapping;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
-use datafusion::physical_plan::metrics::{
-    BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, RecordOutput,
-};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -83,7 +81,9 @@ impl ExpandExec {
             }
         }
         let columns = own.fields().len() + rows.fields().len();
-        if projection.len() != schema.fields().len() || projection.iter().any(|column| *column >= columns) {
+        if projection.len() != schema.fields().len()
+            || projection.iter().any(|column| *column >= columns)
+        {
             return internal_err!("expansion: {projection:?} of {columns} columns as {schema}");
         }
         let rows = match follow.target {
@@ -168,7 +168,9 @@ impl DisplayAs for ExpandExec {
     fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let own = self.input.schema();
         let name = |column: usize| own.field(column).name().clone();
-        let Follow { key, target, join, .. } = self.follow;
+        let Follow {
+            key, target, join, ..
+        } = self.follow;
         let (key, target) = (name(key), target.map(name));
         match format {
             DisplayFormatType::Default | DisplayFormatType::Verbose => {
@@ -295,15 +297,19 @@ impl ExecutionPlan for ExpandExec {
     ) -> Result<SendableRecordBatchStream> {
         let inputs = self.input.schema().fields().len();
         let wanted = self.rows.wanted();
-        let columns = self.projection.iter().map(|column| match column.checked_sub(inputs) {
-            None => Origin::Input(*column),
-            Some(own) => Origin::Read(wanted[own]),
-        });
+        let columns = self
+            .projection
+            .iter()
+            .map(|column| match column.checked_sub(inputs) {
+                None => Origin::Input(*column),
+                Some(own) => Origin::Read(wanted[own]),
+            });
         let shape = Arc::new(Shape {
             join: self.follow.join,
             columns: columns.collect(),
             schema: Arc::clone(&self.schema),
             neighbor: self.rows.neighbor(),
+            single: self.rows.is_vertex(),
             batch_size: context.session_config().batch_size().max(1),
         });
         let input = self.input.execute(partition, Arc::clone(&context))?;
@@ -315,13 +321,10 @@ impl ExecutionPlan for ExpandExec {
         let build = Build::try_new(&self.rows, context, counters, name)?;
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let ends = (self.follow.key, self.follow.target);
-        let expansion = Expansion::new(input, ends, shape, build, self.shared());
-        let batches = stream::try_unfold(expansion, move |mut expansion| {
-            let metrics = metrics.clone();
-            async move {
-                let batch = expansion.next().await?;
-                Ok(batch.map(|batch| (batch.record_output(&metrics), expansion)))
-            }
+        let expansion = Expansion::new(input, ends, shape, build, self.shared(), metrics);
+        let batches = stream::try_unfold(expansion, async |mut expansion| {
+            let batch = expansion.next().await?;
+            Ok(batch.map(|batch| (batch, expansion)))
         });
         let schema = Arc::clone(&self.schema);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, RecordBatch, UInt32Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, ListArray, RecordBatch, UInt32Array,
+};
 use datafusion::arrow::compute::{concat, take};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::{exec_datafusion_err, exec_err, internal_err};
@@ -11,6 +13,7 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use crate::graph::Csr;
+use crate::storage::PartOffsets;
 
 /// The rows of an id: a part, and places in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +29,13 @@ pub(super) enum Lists {
     Csr {
         csr: Arc<Csr>,
         /// What it takes, if it is not in the cache.
+        _memory: MemoryReservation,
+    },
+    /// Nothing but their number: the offsets of all parts of so many ids each.
+    Offsets {
+        parts: Vec<Arc<PartOffsets>>,
+        part_size: u64,
+        /// What they take.
         _memory: MemoryReservation,
     },
     /// Any columns.
@@ -44,6 +54,8 @@ pub(super) struct IdRows {
 
 #[derive(Debug)]
 enum Index {
+    /// Every id from the first on has one row.
+    Each { first: i64, count: usize },
     /// Where the rows of each id from the first on begin, and those of the last end.
     Dense { first: i64, starts: Vec<u32> },
     /// The ids that have rows, in order, and where these begin and the last end.
@@ -79,13 +91,23 @@ impl IdRows {
         let entries = dense.map_or(rows, |ids| usize::try_from(ids).unwrap_or(usize::MAX));
         let values: usize = batches.iter().map(RecordBatch::get_array_memory_size).sum();
         // The batches are charged already, and let go when their columns are put together.
-        memory.try_grow(entries.saturating_mul(size_of::<u64>()).saturating_add(values))?;
+        memory.try_grow(
+            entries
+                .saturating_mul(size_of::<u64>())
+                .saturating_add(values),
+        )?;
         let columns = (0..first.num_columns()).map(|column| {
-            let arrays: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(column).as_ref()).collect();
+            let arrays: Vec<&dyn Array> = batches
+                .iter()
+                .map(|batch| batch.column(column).as_ref())
+                .collect();
             Ok(concat(&arrays)?)
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let Some(keys) = columns.first().and_then(|ids| ids.as_primitive_opt::<Int64Type>()) else {
+        let Some(keys) = columns
+            .first()
+            .and_then(|ids| ids.as_primitive_opt::<Int64Type>())
+        else {
             return internal_err!("rows by id without a column of ids");
         };
         let index = match ids {
@@ -110,15 +132,15 @@ impl IdRows {
     ) -> Result<Self> {
         let rows = lists.values().len();
         memory.try_grow((columns * rows + 2 * ids.len()).saturating_mul(size_of::<i64>()))?;
-        let ids = ids.iter().map(|id| i64::try_from(*id));
-        let ids: Vec<i64> = ids
-            .collect::<Result<_, _>>()
-            .map_err(|e| exec_datafusion_err!("an id that is no BIGINT: {e}"))?;
+        let ids = signed(ids)?;
         let mut keys = Vec::with_capacity(rows);
         let mut starts = Vec::with_capacity(ids.len() + 1);
         for (place, id) in ids.iter().enumerate() {
             starts.push(index(keys.len())?);
-            keys.extend(std::iter::repeat_n(*id, usize::try_from(lists.value_length(place)).unwrap_or(0)));
+            keys.extend(std::iter::repeat_n(
+                *id,
+                usize::try_from(lists.value_length(place)).unwrap_or(0),
+            ));
         }
         starts.push(index(keys.len())?);
         let keys: ArrayRef = Arc::new(Int64Array::from(keys));
@@ -133,10 +155,64 @@ impl IdRows {
         })
     }
 
+    /// A column of ids.
+    fn ids(&self, column: usize) -> Result<&[i64]> {
+        let column = self.columns.get(column);
+        match column.and_then(|ids| ids.as_primitive_opt::<Int64Type>()) {
+            Some(ids) => Ok(ids.values()),
+            None => internal_err!("edges without their other ends"),
+        }
+    }
+
+    /// The place of the only row of an id, where ids have one row at most.
+    #[inline]
+    fn only(&self, id: i64) -> Option<usize> {
+        match &self.index {
+            Index::Each { first, count } => {
+                let place = id
+                    .checked_sub(*first)
+                    .and_then(|place| usize::try_from(place).ok());
+                place.filter(|place| place < count)
+            }
+            _ => {
+                let places = self.list(id);
+                (!places.is_empty()).then_some(places.start)
+            }
+        }
+    }
+
+    /// Nothing but how many rows these ids have, which ascend.
+    pub(super) fn of_degrees(
+        ids: &[u64],
+        degrees: &[u64],
+        memory: MemoryReservation,
+    ) -> Result<Self> {
+        memory.try_grow(2 * size_of_val(ids))?;
+        let mut total = 0_u64;
+        let mut starts = vec![0];
+        for degree in degrees {
+            total = total.saturating_add(*degree);
+            starts.push(index(usize::try_from(total).unwrap_or(usize::MAX))?);
+        }
+        Ok(Self {
+            index: Index::Sparse {
+                ids: signed(ids)?,
+                starts,
+            },
+            columns: vec![],
+            _memory: memory,
+        })
+    }
+
     fn list(&self, id: i64) -> Range<usize> {
         let (starts, place) = match &self.index {
+            Index::Each { .. } => {
+                return self.only(id).map_or(0..0, |place| place..place + 1);
+            }
             Index::Dense { first, starts } => {
-                let place = id.checked_sub(*first).and_then(|place| usize::try_from(place).ok());
+                let place = id
+                    .checked_sub(*first)
+                    .and_then(|place| usize::try_from(place).ok());
                 (starts, place.filter(|place| *place + 1 < starts.len()))
             }
             Index::Sparse { ids, starts } => (starts, ids.binary_search(&id).ok()),
@@ -154,11 +230,48 @@ impl Lists {
                 let found = u64::try_from(id).ok().and_then(|id| csr.list(id));
                 found.map_or_else(List::default, |(part, places)| List { part, places })
             }
+            Self::Offsets {
+                parts, part_size, ..
+            } => u64::try_from(id).map_or_else(
+                |_| List::default(),
+                |id| {
+                    let part = usize::try_from(id / part_size).ok();
+                    let inside = id % part_size;
+                    let found = part.and_then(|part| parts.get(part));
+                    let rows = found.map_or(0..0, |part| part.rows(&(inside..inside + 1)));
+                    List {
+                        part: 0,
+                        places: 0..usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
+                    }
+                },
+            ),
             Self::Rows(rows) => List {
                 part: 0,
                 places: rows.list(id),
             },
         }
+    }
+
+    /// The places of the only rows of ids, which have one at most, and the rows of `keys` that have one.
+    pub(super) fn only(&self, keys: &Int64Array) -> Result<(Vec<u32>, Vec<u32>)> {
+        let (mut places, mut found) = (vec![], vec![]);
+        places.reserve(keys.len());
+        found.reserve(keys.len());
+        for row in 0..keys.len() {
+            let place = match self {
+                _ if keys.is_null(row) => None,
+                Self::Rows(rows) => rows.only(keys.value(row)),
+                _ => {
+                    let list = self.list(keys.value(row));
+                    (!list.places.is_empty()).then_some(list.places.start)
+                }
+            };
+            if let Some(place) = place {
+                places.push(index(place)?);
+                found.push(index(row)?);
+            }
+        }
+        Ok((places, found))
     }
 
     /// The other end of the edges at these places, which is the column read at `neighbor`: `each` gets the number of the list, its
@@ -171,42 +284,76 @@ impl Lists {
     ) -> Result<()> {
         match self {
             Self::Csr { csr, .. } => {
-                let mut begin = 0;
-                while let Some(first) = lists.get(begin) {
-                    let same = lists[begin..].iter().take_while(|list| list.part == first.part);
-                    let end = begin + same.count();
-                    if let Some(part) = csr.parts().get(first.part) {
-                        let places = lists[begin..end].iter().map(|list| list.places.clone());
-                        part.neighbors.visit(places, |number, id| {
-                            // Ids were BIGINTs in the files.
-                            each(begin + number, 0, i64::try_from(id).unwrap_or(i64::MAX));
-                        });
-                    }
-                    begin = end;
-                }
+                for_parts(csr, lists, |number, id| each(number, 0, id));
+                Ok(())
             }
+            Self::Offsets { .. } => internal_err!("neighbours of offsets alone"),
             Self::Rows(rows) => {
-                let column = rows.columns.get(neighbor);
-                let Some(ids) = column.and_then(|ids| ids.as_primitive_opt::<Int64Type>()) else {
-                    return internal_err!("edges without their other ends");
-                };
+                let ids = rows.ids(neighbor)?;
                 for (number, list) in lists.iter().enumerate() {
                     for place in list.places.clone() {
-                        each(number, place, ids.value(place));
+                        each(number, place, ids[place]);
                     }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The other ends of all edges at these places, `count` of them, one behind the other.
+    pub(super) fn all_neighbors(
+        &self,
+        lists: &[List],
+        neighbor: usize,
+        count: usize,
+    ) -> Result<Vec<i64>> {
+        let mut all = Vec::with_capacity(count);
+        match self {
+            Self::Csr { csr, .. } => for_parts(csr, lists, |_, id| all.push(id)),
+            Self::Offsets { .. } => return internal_err!("neighbours of offsets alone"),
+            Self::Rows(rows) => {
+                let ids = rows.ids(neighbor)?;
+                for list in lists {
+                    all.extend_from_slice(&ids[list.places.clone()]);
                 }
             }
         }
-        Ok(())
+        Ok(all)
     }
 
     /// A column read, at these places of rows.
     pub(super) fn take(&self, column: usize, places: &UInt32Array) -> Result<ArrayRef> {
         match self {
-            Self::Csr { .. } => internal_err!("a column of adjacency"),
+            Self::Csr { .. } | Self::Offsets { .. } => internal_err!("a column of adjacency"),
             Self::Rows(rows) => Ok(take(&rows.columns[column], places, None)?),
         }
     }
+}
+
+/// The neighbours at these places of adjacency: `each` gets the number of the list and the id.
+fn for_parts(csr: &Csr, lists: &[List], mut each: impl FnMut(usize, i64)) {
+    let mut begin = 0;
+    while let Some(first) = lists.get(begin) {
+        let same = lists[begin..]
+            .iter()
+            .take_while(|list| list.part == first.part);
+        let end = begin + same.count();
+        if let Some(part) = csr.parts().get(first.part) {
+            let places = lists[begin..end].iter().map(|list| list.places.clone());
+            part.neighbors.visit(places, |number, id| {
+                // Ids were BIGINTs in the files.
+                each(begin + number, i64::try_from(id).unwrap_or(i64::MAX));
+            });
+        }
+        begin = end;
+    }
+}
+
+/// Ids as SQL has them.
+fn signed(ids: &[u64]) -> Result<Vec<i64>> {
+    let ids = ids.iter().map(|id| i64::try_from(*id));
+    ids.collect::<Result<_, _>>()
+        .map_err(|e| exec_datafusion_err!("an id that is no BIGINT: {e}"))
 }
 
 /// A number of rows as an index holds it.
@@ -220,10 +367,21 @@ pub(super) fn index(rows: usize) -> Result<u32> {
 fn dense_index(keys: &Int64Array, ids: &Range<u64>) -> Result<Index> {
     let count = usize::try_from(ids.end - ids.start).unwrap_or(usize::MAX);
     let first = i64::try_from(ids.start).unwrap_or(i64::MAX);
+    let mut expected = first..;
+    if keys.len() == count
+        && keys
+            .values()
+            .iter()
+            .all(|key| expected.next() == Some(*key))
+    {
+        return Ok(Index::Each { first, count });
+    }
     let mut starts = Vec::with_capacity(count.saturating_add(1));
     let mut last = 0;
     for (row, key) in keys.values().iter().enumerate() {
-        let place = key.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        let place = key
+            .checked_sub(first)
+            .and_then(|place| usize::try_from(place).ok());
         let Some(place) = place.filter(|place| *place < count && *place >= last) else {
             return internal_err!("id {key} in row {row} behind {last}, of ids {ids:?}");
         };

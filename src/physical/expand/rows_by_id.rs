@@ -180,11 +180,20 @@ impl fmt::Display for RowsById {
         let names = self.fields();
         let names: Vec<&str> = names.iter().map(|field| field.name().as_str()).collect();
         write!(f, ", columns=[{}]", names.join(", "))?;
+        let by = match (self.only_ends(), self.neighbor()) {
+            (Some(_), None) => "offsets",
+            (Some(_), Some(_)) => "csr",
+            (None, _) => "rows",
+        };
+        write!(f, ", by={by}")?;
         if let Selection::Ids(ids) = &self.selection {
             write!(f, ", ids={}", ids.count())?;
         }
         if !self.conditions.is_empty() {
-            let conditions = self.conditions.iter().map(|condition| condition.to_string());
+            let conditions = self
+                .conditions
+                .iter()
+                .map(|condition| condition.to_string());
             let conditions: Vec<String> = conditions.collect();
             write!(f, ", conditions=[{}]", conditions.join(" AND "))?;
         }

@@ -9,6 +9,7 @@ use datafusion::common::{DataFusionError, internal_datafusion_err};
 use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::metrics::{BaselineMetrics, RecordOutput};
 use futures::TryStreamExt;
 use tokio::sync::OnceCell;
 use tokio::task::coop::consume_budget;
@@ -44,6 +45,7 @@ pub(super) struct Expansion {
     pub(super) shape: Arc<Shape>,
     pub(super) build: Build,
     pub(super) shared: Arc<Shared>,
+    pub(super) metrics: BaselineMetrics,
     state: State,
 }
 
@@ -72,6 +74,7 @@ impl Expansion {
         shape: Arc<Shape>,
         build: Build,
         shared: Arc<Shared>,
+        metrics: BaselineMetrics,
     ) -> Self {
         let memory = MemoryConsumer::new(build.name).register(build.context.memory_pool());
         Self {
@@ -89,6 +92,7 @@ impl Expansion {
             shape,
             build,
             shared,
+            metrics,
         }
     }
 
@@ -98,8 +102,13 @@ impl Expansion {
             // A list may be long, and nothing that is read waits.
             consume_budget().await;
             if let Some(cursor) = &mut self.state.cursor {
-                match cursor.next(&self.shape)? {
-                    Some(batch) if batch.num_rows() > 0 => return Ok(Some(batch)),
+                let timer = self.metrics.elapsed_compute().timer();
+                let next = cursor.next(&self.shape)?;
+                timer.done();
+                match next {
+                    Some(batch) if batch.num_rows() > 0 => {
+                        return Ok(Some(batch.record_output(&self.metrics)));
+                    }
                     Some(_) => continue,
                     None => self.state.cursor = None,
                 }
@@ -134,7 +143,9 @@ impl Expansion {
     async fn input(&mut self) -> Result<Option<RecordBatch>> {
         if let Some(batch) = self.state.waiting.pop_front() {
             let bytes = batch.get_array_memory_size();
-            self.state.memory.shrink(bytes.min(self.state.memory.size()));
+            self.state
+                .memory
+                .shrink(bytes.min(self.state.memory.size()));
             return Ok(Some(batch));
         }
         if self.state.ended {
@@ -167,7 +178,11 @@ impl Expansion {
             };
             rows += batch.num_rows();
             // What does not fit is not collected on.
-            let fits = self.state.memory.try_grow(batch.get_array_memory_size()).is_ok();
+            let fits = self
+                .state
+                .memory
+                .try_grow(batch.get_array_memory_size())
+                .is_ok();
             self.state.waiting.push_back(batch);
             if !fits {
                 break;

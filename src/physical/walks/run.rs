@@ -161,7 +161,7 @@ impl WalkRun {
             others,
             parallel: self.parallel(),
         };
-        Ok(csr_within(lists, load, &self.memory).await?)
+        csr_within(lists, load, &self.memory).await
     }
 
     fn parallel(&self) -> usize {
