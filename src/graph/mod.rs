@@ -8,7 +8,7 @@ mod key_index;
 mod stop;
 
 pub use adjacency::Adjacency;
-pub use csr::{Csr, CsrLoad, CsrPart, PackedIds, RowLists};
+pub use csr::{Csr, CsrLoad, CsrPart, PackedIds, RowLists, id_width, sorting_bytes};
 pub use direction::Direction;
 pub use key_index::{ABSENT, FoundIds, KeyError, KeyIndex, KeyIndexBuilder, KeySet, SearchTree};
 pub use stop::{Stop, StopOnDrop, Stopped};

@@ -1,5 +1,6 @@
 //! Physical operators. They take what they read as data, never a table provider.
 
+pub mod functions;
 pub mod ids;
 pub mod scan;
 pub mod walks;

@@ -12,7 +12,8 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
-use crate::logical::CountWalks;
+use crate::logical::{CountWalks, GraphFunction};
+use crate::physical::functions::GraphFunctionExec;
 use crate::physical::walks::CountWalksExec;
 
 /// Plans the graph nodes. An application with a planner of its own adds it to its extension planners.
@@ -30,6 +31,11 @@ impl ExtensionPlanner for GraphExtensionPlanner {
         _session_state: &dyn Session,
         _planning_ctx: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        if let Some(node) = node.as_any().downcast_ref::<GraphFunction>() {
+            let call = Arc::clone(node.call());
+            let exec = GraphFunctionExec::try_new(call, physical_inputs.to_vec())?;
+            return Ok(Some(Arc::new(exec)));
+        }
         let Some(node) = node.as_any().downcast_ref::<CountWalks>() else {
             return Ok(None);
         };

@@ -12,6 +12,7 @@ mod faults_pages;
 mod faults_pushdown;
 mod faults_rows;
 mod fixture;
+mod functions;
 mod label_runs;
 mod labels;
 mod layers;

@@ -102,8 +102,8 @@ impl CheapestPaths {
         vertices.saturating_mul(size_of::<(f64, u32)>())
     }
 
-    /// Finds the paths from a source to targets, of at most `most` edges where there is a bound. What comes out is in the
-    /// order in which targets are settled.
+    /// Finds the paths from a source to targets, of at most `most` edges where there is a bound: for each target that is reached its
+    /// number for [`path`](Self::path), in the order in which they are settled.
     ///
     /// # Errors
     /// If memory has no room, or it is asked to stop.
@@ -115,7 +115,7 @@ impl CheapestPaths {
         edges: PathEdge<'_>,
         memory: &MemoryReservation,
         stop: &Stop,
-    ) -> Result<Vec<CheapestPath>> {
+    ) -> Result<Vec<(u32, usize)>> {
         self.best.fill((f64::INFINITY, u32::MAX));
         self.settled.clear();
         self.waiting.clear();
@@ -161,7 +161,7 @@ impl CheapestPaths {
             }
             self.settled.push(settled);
             if !again && targets.contains(own) {
-                paths.push(self.path(number));
+                paths.push((settled.vertex, number));
                 left -= 1;
             }
             if most.is_some_and(|most| settled.hops >= most) {
@@ -226,7 +226,8 @@ impl CheapestPaths {
         Ok(())
     }
 
-    fn path(&self, number: usize) -> CheapestPath {
+    /// A path that the last search has found.
+    pub fn path(&self, number: usize) -> CheapestPath {
         let mut at = self.settled[number];
         let cost = at.cost;
         let (mut vertices, mut rows) = (vec![at.vertex], vec![]);
@@ -328,7 +329,8 @@ mod tests {
                 let mut search = CheapestPaths::new(VERTICES as usize);
                 let found = search.search(source, (&targets, VERTICES as usize), most, edges, &memory, &Stop::default());
                 let mut found = found.unwrap();
-                found.sort_by_key(|path| path.vertices[path.vertices.len() - 1]);
+                found.sort_unstable();
+                let found: Vec<_> = found.into_iter().map(|(_, number)| search.path(number)).collect();
                 let bound = most.map_or(VERTICES as usize, |most| most as usize);
                 let expected = naive(&graph, &weights, source, way, bound);
                 let expected: Vec<CheapestPath> = expected.into_iter().enumerate().filter_map(|(target, best)| {

@@ -87,6 +87,12 @@ impl Levels {
         &self.reached[self.level.clone()]
     }
 
+    /// How many steps there are from the level.
+    pub fn steps(&self, ways: &Ways) -> u64 {
+        let level = self.level().iter();
+        level.map(|id| degree(&ways.forward, *id)).sum()
+    }
+
     /// Goes to the next level; `false` if it has no vertex.
     ///
     /// # Errors
@@ -125,31 +131,32 @@ impl Levels {
     }
 
     fn from_below(&mut self, ways: &Ways, stop: &Stop) -> Result<(), Stopped> {
-        let level = &self.reached[self.level.clone()];
-        for id in level {
+        let before = self.level.clone();
+        for id in &self.reached[before.clone()] {
             self.frontier.insert(*id as usize);
         }
-        let mut found = vec![];
+        let Self {
+            seen,
+            frontier,
+            reached,
+            ..
+        } = self;
         for id in 0..vertex(usize::try_from(ways.vertices()).unwrap_or(usize::MAX)) {
             if (id as usize).is_multiple_of(STEP) {
                 stop.check()?;
             }
-            if self.seen.contains(id as usize) {
+            if seen.contains(id as usize) {
                 continue;
             }
-            let frontier = &self.frontier;
             let from = |csr: &Arc<Csr>| {
                 csr.any_neighbor(u64::from(id), |before| frontier.contains(before))
             };
             if ways.backward.iter().any(from) {
-                found.push(id);
+                seen.insert(id as usize);
+                reached.push(id);
             }
         }
-        self.frontier.clear(level);
-        for id in found {
-            self.seen.insert(id as usize);
-            self.reached.push(id);
-        }
+        frontier.clear(&reached[before]);
         Ok(())
     }
 }

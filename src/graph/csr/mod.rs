@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use load::CsrLoad;
 pub use packed_ids::{PackedIds, id_width};
-pub use transpose::RowLists;
+pub use transpose::{RowLists, sorting_bytes};
 
 use super::Direction;
 use crate::storage::PartOffsets;
