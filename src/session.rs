@@ -72,15 +72,22 @@ fn add_options(config: &mut SessionConfig) {
 }
 
 /// The planner of functions over edges that a session was given.
-struct Functions(Arc<dyn RelationPlanner>);
+struct Functions {
+    planner: Arc<dyn RelationPlanner>,
+    /// Where it looks for graphs.
+    catalogs: Arc<dyn CatalogProviderList>,
+}
 
 /// The planner for a session with these catalogs, which the session's configuration remembers.
 fn function_planner(
     catalogs: Arc<dyn CatalogProviderList>,
     config: &mut SessionConfig,
 ) -> Arc<dyn RelationPlanner> {
-    let planner: Arc<dyn RelationPlanner> = Arc::new(GraphFunctions::new(catalogs));
-    config.set_extension(Arc::new(Functions(Arc::clone(&planner))));
+    let planner: Arc<dyn RelationPlanner> = Arc::new(GraphFunctions::new(Arc::clone(&catalogs)));
+    config.set_extension(Arc::new(Functions {
+        planner: Arc::clone(&planner),
+        catalogs,
+    }));
     planner
 }
 
@@ -89,7 +96,11 @@ fn add_function_planner(state: &mut SessionState) -> Result<()> {
     let known = state.config().get_extension::<Functions>();
     let planners = state.relation_planners();
     // A configuration may have come from another session, together with what it remembers.
-    if known.is_some_and(|known| planners.iter().any(|own| Arc::ptr_eq(own, &known.0))) {
+    let fits = known.is_some_and(|known| {
+        let planned = planners.iter().any(|own| Arc::ptr_eq(own, &known.planner));
+        planned && Arc::ptr_eq(state.catalog_list(), &known.catalogs)
+    });
+    if fits {
         return Ok(());
     }
     let catalogs = Arc::clone(state.catalog_list());

@@ -143,6 +143,8 @@ impl Bidirectional {
         let mut levels = vec![middle.collect::<Vec<u32>>()];
         for depth in (0..from.depth).rev() {
             let mut level = vec![];
+            // Repeated ones are taken out when they may be half of all.
+            let mut room = 2 * STEP;
             for (number, id) in levels[levels.len() - 1].iter().enumerate() {
                 if number % STEP == 0 {
                     stop.check()?;
@@ -152,9 +154,10 @@ impl Bidirectional {
                         level.push(vertex(before));
                     }
                 });
-                if level.len() > 2 * STEP {
+                if level.len() > room {
                     level.sort_unstable();
                     level.dedup();
+                    room = 2 * level.len().max(STEP);
                 }
             }
             level.sort_unstable();

@@ -307,8 +307,8 @@ mod tests {
         best
     }
 
-    fn reservation(pool: Arc<dyn MemoryPool>) -> MemoryReservation {
-        MemoryConsumer::new("test").register(&pool)
+    fn reservation(pool: &Arc<dyn MemoryPool>) -> MemoryReservation {
+        MemoryConsumer::new("test").register(pool)
     }
 
     proptest! {
@@ -322,7 +322,8 @@ mod tests {
             let weights: Vec<f64> = numbers.iter().map(|number| f64::from(*number) / 2.0).collect();
             let mut targets = VertexSet::new(VERTICES as usize);
             (0..VERTICES).for_each(|id| { targets.insert(id as usize); });
-            let memory = reservation(Arc::new(UnboundedMemoryPool::default()));
+            let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
+            let memory = reservation(&pool);
             for way in [Way::Out, Way::In, Way::Any] {
                 let lists: Vec<RowLists> = way.ends().iter().map(|end| graph.lists(*end)).collect();
                 let edges = PathEdge { lists: &lists, weights: &weights };
@@ -357,7 +358,8 @@ mod tests {
         let mut targets = VertexSet::new(VERTICES as usize);
         targets.insert(10);
         let search = |bytes: usize| {
-            let memory = reservation(Arc::new(GreedyMemoryPool::new(bytes)));
+            let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(bytes));
+            let memory = reservation(&pool);
             let edges = PathEdge {
                 lists: &lists,
                 weights: &[1.0; 50],

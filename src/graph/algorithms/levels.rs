@@ -112,7 +112,7 @@ impl Levels {
         let left = ways.steps().saturating_sub(self.walked);
         // One look at each vertex has to pay, too.
         if steps > left / FROM_BELOW && steps > ways.vertices() / FROM_BELOW {
-            self.from_below(ways, stop)?;
+            self.look_from_below(ways, stop)?;
         } else {
             let Self { seen, reached, .. } = self;
             for at in before.clone() {
@@ -130,7 +130,7 @@ impl Levels {
         Ok(!self.level.is_empty())
     }
 
-    fn from_below(&mut self, ways: &Ways, stop: &Stop) -> Result<(), Stopped> {
+    fn look_from_below(&mut self, ways: &Ways, stop: &Stop) -> Result<(), Stopped> {
         let before = self.level.clone();
         for id in &self.reached[before.clone()] {
             self.frontier.insert(*id as usize);

@@ -45,7 +45,7 @@ pub(super) async fn degrees(run: &Run, way: Way) -> Result<Vec<u64>> {
     }
     let mut degrees = vec![0; count];
     let column = [SOURCE_ID, DESTINATION_ID][end];
-    let mut rows = run.scan(vec![run.column(column)?])?;
+    let mut rows = run.scan(&[run.column(column)?])?;
     while let Some(batch) = rows.try_next().await? {
         for id in batch.column(0).as_primitive::<Int64Type>().values() {
             let at = usize::try_from(*id).ok();

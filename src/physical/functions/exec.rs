@@ -6,10 +6,11 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::metrics::{
     BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, RecordOutput,
 };
@@ -56,7 +57,8 @@ impl GraphFunctionExec {
             Partitioning::UnknownPartitioning(1),
             EmissionType::Incremental,
             Boundedness::Bounded,
-        );
+        )
+        .with_scheduling_type(SchedulingType::Cooperative);
         Ok(Self {
             call,
             inputs,
@@ -139,13 +141,14 @@ impl ExecutionPlan for GraphFunctionExec {
             context,
             &self.metrics,
         );
-        let rows = stream::once(async move { Ok::<_, DataFusionError>(rows(run).await?) });
+        let rows = stream::once(rows(run));
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let rows = rows
             .try_flatten()
             .map(move |batch| batch.record_output(&metrics));
         let schema = Arc::clone(&self.schema);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+        let rows = RecordBatchStreamAdapter::new(schema, rows.boxed());
+        Ok(Box::pin(cooperative(rows)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Int64Array, RecordBatch};
 use datafusion::error::Result;
 use futures::{StreamExt, stream};
+use tokio::task::consume_budget;
 
 use super::near::Near;
 use super::run::{Rows, Run};
@@ -141,6 +142,8 @@ impl Khop {
 
     /// Goes to the next level, which may be that of another start; `false` if there is none.
     async fn next_level(&mut self) -> Result<bool> {
+        // Many starts with few rows may fill a batch without waiting for anything.
+        consume_budget().await;
         let more = !self.level().is_empty() && self.distance < self.hops;
         if self.current.is_some() && more {
             self.at = 0;

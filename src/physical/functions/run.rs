@@ -244,7 +244,7 @@ impl Run {
         let names = [SOURCE_ID, DESTINATION_ID];
         let columns = [names[end], names[1 - end]].map(|name| self.column(name));
         let [first, second] = columns;
-        let mut rows = self.scan(vec![first?, second?])?;
+        let mut rows = self.scan(&[first?, second?])?;
         while let Some(batch) = rows.try_next().await? {
             for (column, (packed, bound)) in [(&mut from, own), (&mut to, others)]
                 .into_iter()
@@ -276,10 +276,10 @@ impl Run {
     }
 
     /// Columns of the edge table, in the order of its rows.
-    pub(super) fn scan(&self, columns: Vec<usize>) -> Result<SendableRecordBatchStream> {
+    pub(super) fn scan(&self, columns: &[usize]) -> Result<SendableRecordBatchStream> {
         let plan = scan_rows(ScanRequest {
             table: self.call.edges.table(),
-            projection: Some(&columns),
+            projection: Some(&columns.to_vec()),
             limit: None,
             selection: Selection::All,
             conditions: vec![],

@@ -24,7 +24,7 @@ pub(super) async fn weights(
     let edges = usize::try_from(run.source().edges()).unwrap_or(usize::MAX);
     run.grow(edges.saturating_mul(size_of::<f64>()))?;
     let mut weights = Vec::with_capacity(edges);
-    let mut rows = run.scan(vec![column])?;
+    let mut rows = run.scan(&[column])?;
     while let Some(batch) = rows.try_next().await? {
         let floats = cast(batch.column(0), &DataType::Float64)?;
         let floats = floats.as_primitive::<Float64Type>();
