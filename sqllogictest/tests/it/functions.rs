@@ -264,7 +264,7 @@ async fn compare(ctx: &SessionContext, walker: &Walker, starts: &[i64], hops: i6
         .collect();
     assert_eq!(rows(ctx, "SELECT * FROM wcc(g, knows)").await, components);
     let joined = |a: i64, b: i64| walker.steps(a, "any").iter().any(|step| step.0 == b);
-    let mut triangles = vec![0; 9];
+    let mut triangles = [0; 9];
     for a in 0..VERTICES {
         for b in a + 1..VERTICES {
             for c in b + 1..VERTICES {
@@ -319,7 +319,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         max_shrink_iters: 30,
         failure_persistence: None,
-        ..ProptestConfig::with_cases(10)
+        ..ProptestConfig::with_cases(6)
     })]
 
     #[test]
