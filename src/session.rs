@@ -5,12 +5,16 @@ mod prepared;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::catalog::{SchemaProvider, TableFunction, TableFunctionImpl};
+use datafusion::catalog::{
+    CatalogProviderList, MemoryCatalogProviderList, SchemaProvider, TableFunction,
+    TableFunctionImpl,
+};
 use datafusion::common::{TableReference, exec_err};
 use datafusion::error::Result;
-use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
+use datafusion::execution::{FunctionRegistry, SessionState, SessionStateBuilder};
 use datafusion::functions_nested::array_has::array_has_udf;
 use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::planner::RelationPlanner;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
@@ -18,7 +22,7 @@ pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
 use crate::optimizer::{CountPropagation, JoinToExpand, NamedDynamicFilters};
 use crate::planner::GraphQueryPlanner;
-use crate::sql::{GRAPH_CHECK, GRAPH_REPAIR, GraphCheck, GraphRepair};
+use crate::sql::{GRAPH_CHECK, GRAPH_REPAIR, GraphCheck, GraphFunctions, GraphRepair};
 use crate::storage::Stores;
 use crate::table::{
     Graph, GraphArTableFactory, GraphTable, RegisteredGraph, STORED_AS, SessionCache,
@@ -29,7 +33,8 @@ use crate::writer::GraphArFormatFactory;
 /// Prepares a session that is being built.
 pub trait SessionStateBuilderExt {
     /// Adds `CREATE EXTERNAL TABLE … STORED AS GRAPHAR`, `COPY … STORED AS GRAPHAR`, the functions `has_label`,
-    /// `graph_check` and `graph_repair`, and the `graphar.*` options. An options extension that is there already stays as it is.
+    /// `graph_check` and `graph_repair`, the functions over edges such as `khop`, and the `graphar.*` options. An options extension that is
+    /// there already stays as it is; a catalog list and a query planner have to be set before.
     fn with_graphar(self) -> Self;
 }
 
@@ -66,6 +71,55 @@ fn add_options(config: &mut SessionConfig) {
     }
 }
 
+/// The planner of functions over edges that a session was given.
+struct Functions {
+    planner: Arc<dyn RelationPlanner>,
+    /// Where it looks for graphs.
+    catalogs: Arc<dyn CatalogProviderList>,
+}
+
+/// The planner for a session with these catalogs, which the session's configuration remembers.
+fn function_planner(
+    catalogs: Arc<dyn CatalogProviderList>,
+    config: &mut SessionConfig,
+) -> Arc<dyn RelationPlanner> {
+    let planner: Arc<dyn RelationPlanner> = Arc::new(GraphFunctions::new(Arc::clone(&catalogs)));
+    config.set_extension(Arc::new(Functions {
+        planner: Arc::clone(&planner),
+        catalogs,
+    }));
+    planner
+}
+
+/// Lets a session that was built without this crate plan the functions over edges.
+fn add_function_planner(state: &mut SessionState) -> Result<()> {
+    let known = state.config().get_extension::<Functions>();
+    let planners = state.relation_planners();
+    // A configuration may have come from another session, together with what it remembers.
+    let fits = known.is_some_and(|known| {
+        let planned = planners.iter().any(|own| Arc::ptr_eq(own, &known.planner));
+        planned && Arc::ptr_eq(state.catalog_list(), &known.catalogs)
+    });
+    if fits {
+        return Ok(());
+    }
+    let catalogs = Arc::clone(state.catalog_list());
+    let planner = function_planner(catalogs, state.config_mut());
+    state.register_relation_planner(planner)?;
+    // The engine's own planner knows no nodes but its own. An application's planner is left as it is.
+    if format!("{:?}", state.query_planner()).starts_with("DefaultQueryPlanner") {
+        let session = state.session_id().to_owned();
+        let creates = state.config_options().catalog.clone();
+        let built = SessionStateBuilder::new_from_existing(state.clone())
+            .with_session_id(session)
+            .with_query_planner(Arc::new(GraphQueryPlanner::default()));
+        *state = built.build();
+        let own = &mut state.config_mut().options_mut().catalog;
+        own.create_default_catalog_and_schema = creates.create_default_catalog_and_schema;
+    }
+    Ok(())
+}
+
 impl SessionStateBuilderExt for SessionStateBuilder {
     fn with_graphar(mut self) -> Self {
         add_options(self.config().get_or_insert_default());
@@ -78,6 +132,13 @@ impl SessionStateBuilderExt for SessionStateBuilder {
             let function = TableFunction::new(name.clone(), function);
             functions.insert(name, Arc::new(function));
         }
+        let catalogs = self.catalog_list();
+        let catalogs =
+            Arc::clone(catalogs.get_or_insert_with(|| Arc::new(MemoryCatalogProviderList::new())));
+        let planner = function_planner(catalogs, self.config().get_or_insert_default());
+        self.relation_planners()
+            .get_or_insert_default()
+            .push(planner);
         let PhysicalOptimizer { rules } = self.physical_optimizers().take().unwrap_or_default();
         self = self.with_physical_optimizer_rules(NamedDynamicFilters::guard(rules));
         // A planner of the application's own has to know the nodes that the rules make.
@@ -142,6 +203,7 @@ impl SessionContextExt for SessionContext {
                 self.register_udtf(&name, function);
             }
         }
+        add_function_planner(&mut self.state_ref().write())?;
         let cache = SessionCache::of(self.state().config(), &self.runtime_env(), &options);
         let registered = RegisteredGraph::open(location, &stores, &options, cache).await?;
         let registered = Arc::new(registered);

@@ -38,8 +38,13 @@ pub struct Written {
 impl Written {
     /// 1 million vertices and 10 million edges in chunks of 2^18 and 2^22 rows.
     pub async fn new() -> Result<Self, Error> {
+        Self::of(VERTICES, EDGES).await
+    }
+
+    /// A graph of another size.
+    pub async fn of(vertices: u32, edges: u32) -> Result<Self, Error> {
         let folder = tempfile::tempdir()?;
-        let mut graph = SyntheticGraph::new(VERTICES, EDGES);
+        let mut graph = SyntheticGraph::new(vertices, edges);
         graph.vertex_chunk_size = 1 << 18;
         graph.edge_chunk_size = 1 << 22;
         let store = Arc::new(LocalFileSystem::new_with_prefix(folder.path())?);

@@ -2,6 +2,7 @@
 
 mod adjacency;
 pub mod expand;
+pub mod functions;
 pub mod ids;
 pub mod scan;
 pub mod walks;

@@ -13,8 +13,9 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
-use crate::logical::{CountWalks, Expand};
+use crate::logical::{CountWalks, Expand, GraphFunction};
 use crate::physical::expand::ExpandExec;
+use crate::physical::functions::GraphFunctionExec;
 use crate::physical::walks::CountWalksExec;
 
 /// Plans the graph nodes. An application with a planner of its own adds it to its extension planners.
@@ -44,6 +45,11 @@ impl ExtensionPlanner for GraphExtensionPlanner {
                 node.projection().to_vec(),
                 schema,
             )?;
+            return Ok(Some(Arc::new(exec)));
+        }
+        if let Some(node) = node.as_any().downcast_ref::<GraphFunction>() {
+            let call = Arc::clone(node.call());
+            let exec = GraphFunctionExec::try_new(call, physical_inputs.to_vec())?;
             return Ok(Some(Arc::new(exec)));
         }
         let Some(node) = node.as_any().downcast_ref::<CountWalks>() else {

@@ -37,7 +37,8 @@ pub struct PartOffsets {
 }
 
 impl PartOffsets {
-    fn new(starts: Vec<u64>) -> Self {
+    /// Offsets of which the first is 0 and none is less than the one before: one more than vertices.
+    pub fn new(starts: Vec<u64>) -> Self {
         let narrow: Result<Box<[u32]>, _> = starts.iter().map(|at| u32::try_from(*at)).collect();
         Self {
             starts: match narrow {

@@ -3,6 +3,7 @@
 
 mod element_table;
 mod factory;
+mod function_edges;
 mod graph;
 mod graph_schema;
 mod graph_table;

@@ -13,6 +13,7 @@ mod faults_pages;
 mod faults_pushdown;
 mod faults_rows;
 mod fixture;
+mod functions;
 mod label_runs;
 mod labels;
 mod layers;

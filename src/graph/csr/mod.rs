@@ -13,12 +13,14 @@ mod cached;
 mod load;
 mod packed_ids;
 mod pass;
+mod transpose;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 pub use load::CsrLoad;
 pub use packed_ids::{PackedIds, id_width};
+pub use transpose::{RowLists, sorting_bytes};
 
 use super::Direction;
 use crate::storage::PartOffsets;
@@ -111,6 +113,67 @@ impl Csr {
             let ids = rows.map(|row| part.neighbors.get(row));
             ids.map(|id| id as u64)
         })
+    }
+
+    /// Does something with each neighbour of a vertex, in the order of the files; with none if there is no such vertex.
+    #[inline]
+    pub fn each_neighbor(&self, vertex: u64, mut each: impl FnMut(usize)) {
+        if let Some((part, inside)) = self.place(vertex) {
+            let rows = part.rows(inside..inside + 1);
+            part.neighbors.visit([rows].into_iter(), |_, id| each(id));
+        }
+    }
+
+    /// Whether any neighbour of a vertex is as wanted; looks no further than the first one that is.
+    #[inline]
+    pub fn any_neighbor(&self, vertex: u64, mut wanted: impl FnMut(usize) -> bool) -> bool {
+        let Some((part, inside)) = self.place(vertex) else {
+            return false;
+        };
+        let mut rows = part.rows(inside..inside + 1);
+        rows.any(|row| wanted(part.neighbors.get(row)))
+    }
+
+    /// The rows of a vertex's edges, counted through all parts, and its first row inside its part.
+    pub(crate) fn rows_of(&self, vertex: u64, before: &[u64]) -> Option<(Range<u64>, &CsrPart, u64)> {
+        let (part, inside) = self.place(vertex)?;
+        let rows = part.offsets.rows(&(inside..inside + 1));
+        let number = usize::try_from(vertex / self.part_size).ok()?;
+        let first = *before.get(number)?;
+        Some((first + rows.start..first + rows.end, part, rows.start))
+    }
+
+    /// The same edges in parts of so many vertices.
+    #[cfg(test)]
+    pub(crate) fn cut(&self, part_size: u64) -> Self {
+        let count = self.vertices.div_ceil(part_size);
+        let parts = (0..count).map(|part| {
+            let (mut starts, mut ids) = (vec![0], vec![]);
+            for vertex in part * part_size..self.vertices.min((part + 1) * part_size) {
+                ids.extend(self.neighbors(vertex).map(|id| i64::try_from(id).unwrap()));
+                starts.push(ids.len() as u64);
+            }
+            let mut neighbors = PackedIds::with_capacity(self.others, ids.len());
+            neighbors.extend(&ids, self.others).unwrap();
+            let offsets = Arc::new(PartOffsets::new(starts));
+            CsrPart { offsets, neighbors }
+        });
+        Self {
+            parts: parts.collect(),
+            part_size,
+            ..*self
+        }
+    }
+
+    /// For each part the number of edges in those before it.
+    pub fn rows_before(&self) -> Vec<u64> {
+        let mut total = 0;
+        let parts = self.parts.iter().map(|part| {
+            let before = total;
+            total += part.neighbors.len() as u64;
+            before
+        });
+        parts.collect()
     }
 
     /// Bytes of memory.

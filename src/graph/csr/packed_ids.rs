@@ -31,6 +31,21 @@ impl PackedIds {
         Self { bytes, width }
     }
 
+    /// So many ids below `bound`, all 0.
+    pub fn zeros(bound: u64, rows: usize) -> Self {
+        let width = id_width(bound);
+        let bytes = vec![0; rows.saturating_mul(width).saturating_add(PADDING)];
+        Self { bytes, width }
+    }
+
+    /// Writes an id, which has to be below the bound, to a place that has to be there.
+    #[inline]
+    pub fn set(&mut self, place: usize, id: u64) {
+        let width = self.width;
+        let at = place * width;
+        self.bytes[at..at + width].copy_from_slice(&id.to_le_bytes()[..width]);
+    }
+
     /// Adds ids at the end.
     ///
     /// # Errors
@@ -189,6 +204,11 @@ mod tests {
             rest.extend(&ids[cut..], bound).unwrap();
             packed.append(&rest);
             prop_assert_eq!(packed.len(), ids.len());
+            let mut placed = PackedIds::zeros(bound, ids.len());
+            for (place, id) in ids.iter().enumerate().rev() {
+                placed.set(place, id.unsigned_abs());
+            }
+            prop_assert_eq!(&placed, &packed);
             let back: Vec<i64> = (0..ids.len()).map(|place| i64::try_from(packed.get(place)).unwrap()).collect();
             prop_assert_eq!(&back, &ids);
             let mut visited = vec![];

@@ -57,6 +57,33 @@ impl EdgeSource {
         (any && agrees(0) && agrees(1)).then_some(this)
     }
 
+    /// The edges between so many vertices that these layouts are copies of, be any of them ordered or none. Layouts that count other
+    /// vertices are left out.
+    pub(crate) fn known<'a>(
+        name: &str,
+        vertices: [u64; 2],
+        edges: u64,
+        tables: impl Iterator<Item = &'a Arc<ScanTable>>,
+    ) -> Self {
+        let mut layouts = [None, None];
+        for table in tables {
+            let aligned = table.aligned.as_ref();
+            let Some(offsets) = aligned.and_then(|aligned| aligned.offsets.as_ref()) else {
+                continue;
+            };
+            let end = usize::from(offsets.aligned_by != Direction::Out.from());
+            if table.ids() == vertices[end] {
+                layouts[end].get_or_insert_with(|| Arc::clone(table));
+            }
+        }
+        Self {
+            name: name.to_owned(),
+            vertices,
+            edges,
+            layouts,
+        }
+    }
+
     /// The name of the edge table.
     pub fn name(&self) -> &str {
         &self.name
