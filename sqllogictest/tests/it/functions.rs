@@ -251,7 +251,7 @@ async fn compare(ctx: &SessionContext, walker: &Walker, starts: &[i64], hops: i6
             }
         }
 
-        let sql = format!("SELECT round(sum(rank), 9), count(*) FROM pagerank(g, knows, {way})");
+        let sql = format!("SELECT round(sum(score), 9), count(*) FROM pagerank(g, knows, {way})");
         assert_eq!(value(ctx, &sql).await, format!("1.0 {VERTICES}"), "{sql}");
     }
     let components: Vec<String> = (0..VERTICES)
@@ -461,7 +461,7 @@ async fn edges_that_there_are_none_of_lead_nowhere() {
                 assert_eq!(rows(&ctx, &sql).await, ["0 0"], "{sql}");
             }
             let sql =
-                format!("SELECT count(*), min(rank) = max(rank) FROM pagerank(g, knows, {way})");
+                format!("SELECT count(*), min(score) = max(score) FROM pagerank(g, knows, {way})");
             assert_eq!(rows(&ctx, &sql).await, ["3 true"]);
         }
         assert_eq!(

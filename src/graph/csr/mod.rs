@@ -135,7 +135,11 @@ impl Csr {
     }
 
     /// The rows of a vertex's edges, counted through all parts, and its first row inside its part.
-    pub(crate) fn rows_of(&self, vertex: u64, before: &[u64]) -> Option<(Range<u64>, &CsrPart, u64)> {
+    pub(crate) fn rows_of(
+        &self,
+        vertex: u64,
+        before: &[u64],
+    ) -> Option<(Range<u64>, &CsrPart, u64)> {
         let (part, inside) = self.place(vertex)?;
         let rows = part.offsets.rows(&(inside..inside + 1));
         let number = usize::try_from(vertex / self.part_size).ok()?;

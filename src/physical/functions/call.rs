@@ -78,7 +78,7 @@ impl Function {
                 ids("vertex_ids"),
                 ids("edge_ids"),
             ],
-            Self::PageRank { .. } => vec![id("vertex_id"), float("rank")],
+            Self::PageRank { .. } => vec![id("vertex_id"), float("score")],
             Self::Wcc => vec![id("vertex_id"), id("component")],
             Self::TriangleCount => vec![id("vertex_id"), id("triangles")],
         }
