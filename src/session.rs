@@ -1,5 +1,6 @@
 //! Extensions of DataFusion's session types.
 
+mod graph_ext;
 mod prepared;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use datafusion::logical_expr::planner::RelationPlanner;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
+pub use self::graph_ext::GraphExt;
 pub use self::prepared::PreparedQuery;
 use crate::config::GraphArOptions;
 use crate::optimizer::{CountPropagation, JoinToExpand, NamedDynamicFilters};

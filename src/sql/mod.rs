@@ -5,7 +5,7 @@ mod graph_check;
 mod graph_repair;
 mod names;
 
-pub use functions::GraphFunctions;
+pub use functions::{GraphFunctions, expanded};
 pub use graph_check::{GRAPH_CHECK, GraphCheck};
 pub use graph_repair::{GRAPH_REPAIR, GraphRepair};
 pub use names::{resolve_names, sql_with_names};

@@ -11,7 +11,9 @@ use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{collect, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion_graphar::format::{AdjListType, FileType};
-use datafusion_graphar::session::{SessionContextExt, SessionStateBuilderExt};
+use datafusion_graphar::graph::algorithms::Way;
+use datafusion_graphar::session::{GraphExt, SessionContextExt, SessionStateBuilderExt};
+use datafusion_graphar::table::GraphTable;
 use futures::StreamExt;
 use proptest::collection::vec;
 use proptest::option;
@@ -136,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         max_shrink_iters: 30,
         failure_persistence: None,
-        ..ProptestConfig::with_cases(16)
+        ..ProptestConfig::with_cases(10)
     })]
 
     #[test]
@@ -324,6 +326,33 @@ async fn rows_are_kept_and_tested_by_offsets() {
     assert_eq!(
         sorted(rows(&ctx, sql).await),
         ["0 1", "1 2", "1 3", "2 NULL"]
+    );
+}
+
+#[tokio::test]
+async fn a_data_frame_is_expanded_as_sql_does_it() {
+    let ctx = small(&[(0, 1), (1, 2), (1, 3), (1, 1)]).await;
+    let listing = ctx.table_provider("g").await.unwrap();
+    let listing = listing.downcast_ref::<GraphTable>().unwrap();
+    let input = "SELECT id, _vertex_id AS v FROM g.person WHERE _vertex_id < 2";
+    for (way, name) in [(Way::Out, "out"), (Way::In, "in"), (Way::Any, "any")] {
+        let frame = ctx.sql(input).await.unwrap();
+        let found = listing.graph().expand(frame, "knows", "v", way).unwrap();
+        let found = found.select_columns(&["id", "neighbor_id"]).unwrap();
+        let text = found.to_string().await.unwrap();
+        let sql = format!("SELECT id, neighbor_id FROM expand(g, knows, ({input}), v, {name})");
+        let expected = ctx.sql(&sql).await.unwrap().to_string().await.unwrap();
+        let lines = |text: &str| sorted(text.lines().map(str::to_owned).collect());
+        assert_eq!(lines(&text), lines(&expected));
+        assert!(text.lines().count() > 4, "{text}");
+    }
+    let frame = ctx.sql(input).await.unwrap();
+    let refused = listing.graph().expand(frame, "likes", "v", Way::Out);
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("no edges 'likes'")
     );
 }
 

@@ -92,6 +92,7 @@ async fn groups_and_joins_by_vertex_need_no_exchange() {
     for (how, ranges) in sessions.iter().zip([true, false]) {
         let ctx = archive.open(how).await.unwrap();
         exchange(&ctx).await;
+        rows(&ctx, "SET graphar.expand_strategy = 'hash_join'").await;
         for sql in [
             "SELECT _vertex_id, max(id) FROM g.person GROUP BY _vertex_id",
             "SELECT a.id, b.id FROM g.person a JOIN g.person b ON a._vertex_id = b._vertex_id",

@@ -181,11 +181,17 @@ proptest! {
             above.options.filter_pushdown = false;
             let above = archive.open(&above).await.unwrap();
             for sql in questions() {
-                let expected = rows(&untold, &sql).await;
-                assert_eq!(rows(&above, &sql).await, expected, "{sql}");
+                // Of 0.0 and -0.0, which are equal, the one that comes first is the greatest.
+                let answer = async |ctx: &SessionContext| {
+                    let answer = rows(ctx, &sql).await;
+                    let zeros = |row: &String| row.replace("-0.0", "0.0");
+                    answer.iter().map(zeros).collect::<Vec<_>>()
+                };
+                let expected = answer(&untold).await;
+                assert_eq!(answer(&above).await, expected, "{sql}");
                 // Collected, then remembered.
                 for _ in 0..2 {
-                    assert_eq!(rows(&told, &sql).await, expected, "{sql}");
+                    assert_eq!(answer(&told).await, expected, "{sql}");
                 }
             }
         });

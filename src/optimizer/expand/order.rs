@@ -49,7 +49,9 @@ pub(super) struct Relations {
 mod cost {
     /// To fetch the rows of one of a few ids.
     pub(super) const WINDOW: f64 = 20.0;
-    /// To load an edge as adjacency.
+    /// To load the offsets of an edge's vertex.
+    pub(super) const OFFSET: f64 = 0.02;
+    /// To load an edge as adjacency, and to look into a list that may be anywhere.
     pub(super) const ADJACENCY: f64 = 0.15;
     /// To put a row with any columns into memory, to be found by id.
     pub(super) const ROW: f64 = 2.0;
@@ -208,9 +210,12 @@ impl Relations {
             .chain(self.sets.keys())
             .filter(|column| column.leaf == leaf);
         let only_ends = columns.all(|column| names.contains(&self.column_name(*column)));
-        let all = match only_ends && element.filters.is_empty() {
-            true => total * cost::ADJACENCY,
-            false => total * element.selectivity.max(0.01) * cost::ROW,
+        let far = self.column(leaf, names[1 - end]);
+        let far = far.is_some_and(|far| self.used.contains(&far) || self.sets.contains_key(&far));
+        let all = match (only_ends && element.filters.is_empty(), far) {
+            (true, false) => total * cost::OFFSET,
+            (true, true) => total * cost::ADJACENCY,
+            (false, _) => total * element.selectivity.max(0.01) * cost::ROW,
         };
         let closed = known[1 - end].is_some();
         let mut growth = degree(end) * element.selectivity;

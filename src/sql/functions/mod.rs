@@ -11,4 +11,5 @@ mod neighbors;
 mod planner;
 mod signature;
 
+pub use neighbors::expanded;
 pub use planner::GraphFunctions;

@@ -10,13 +10,13 @@ use datafusion::logical_expr::planner::RelationPlannerContext;
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, col, ident};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, TableFactor};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Name};
 use super::calls::way;
 use super::graphs::{graph, triplet};
 use super::ids::ids;
-use crate::format::{DESTINATION_ID, SOURCE_ID};
+use crate::format::{DESTINATION_ID, EdgeInfo, SOURCE_ID};
 use crate::graph::algorithms::Way;
-use crate::table::ElementTable;
+use crate::table::{ElementTable, Graph};
 
 /// The column with the other end of an edge.
 const NEIGHBOR: &str = "neighbor_id";
@@ -56,7 +56,7 @@ pub fn plan(
         let starts = starts
             .project(vec![Expr::Column(name).alias(START)])?
             .build()?;
-        return edges.of(starts, START, arguments.function());
+        return edges.of(&starts, START, arguments.function());
     }
     let input = input(arguments, context)?;
     let names: Vec<&str> = input
@@ -75,17 +75,8 @@ pub fn plan(
             names.join(", ")
         );
     };
-    let data_type = input
-        .schema()
-        .field_with_unqualified_name(&on)?
-        .data_type()
-        .clone();
-    if !data_type.is_integer() {
-        return plan_err!(
-            "expand: expected a column of ids for 'on', found '{on}' of type {data_type}"
-        );
-    }
-    edges.of(input, &on, arguments.function())
+    check_ids(&input, &on)?;
+    edges.of(&input, &on, arguments.function())
 }
 
 fn edges(
@@ -101,7 +92,37 @@ fn edges(
     let catalog = options.catalog.default_catalog.clone();
     let graph = graph(function, &name, catalogs, &catalog)?;
     let info = triplet(function, &edge, &graph)?;
-    let way = way(arguments, info)?;
+    edges_of(function, &graph, info, way(arguments, info)?)
+}
+
+/// The edges of ids in a column of a plan, behind its columns: what `expand` gives.
+///
+/// # Errors
+/// If there are no such edges or no such column, it is no integer, or a column would come twice.
+pub fn expanded(
+    graph: &Graph,
+    edge: &str,
+    input: &LogicalPlan,
+    on: &str,
+    way: Way,
+) -> Result<LogicalPlan> {
+    let info = triplet("expand", &Name::Exact(edge.to_owned()), graph)?;
+    check_ids(input, on)?;
+    edges_of("expand", graph, info, way)?.of(input, on, "expand")
+}
+
+/// Fails unless a column is of ids.
+fn check_ids(input: &LogicalPlan, on: &str) -> Result<()> {
+    let data_type = input.schema().field_with_unqualified_name(on)?.data_type();
+    match data_type.is_integer() {
+        true => Ok(()),
+        false => {
+            plan_err!("expand: expected a column of ids for 'on', found '{on}' of type {data_type}")
+        }
+    }
+}
+
+fn edges_of(function: &str, graph: &Graph, info: &EdgeInfo, way: Way) -> Result<Edges> {
     if way == Way::Any && info.src_type != info.dst_type {
         return plan_err!(
             "{function}: edges of {} lead from {} to {}; their direction has to be 'out' or 'in'",
@@ -180,7 +201,7 @@ impl Edges {
     }
 
     /// The edges of the ids in a column of the input, behind its columns.
-    fn of(&self, input: LogicalPlan, on: &str, function: &str) -> Result<LogicalPlan> {
+    fn of(&self, input: &LogicalPlan, on: &str, function: &str) -> Result<LogicalPlan> {
         let properties = self.properties();
         let names = input
             .schema()
