@@ -316,6 +316,15 @@ async fn rows_are_kept_and_tested_by_offsets() {
         assert!(plan.contains("by=offsets") && plan.contains(join), "{plan}");
         assert_eq!(sorted(rows(&ctx, &sql).await), expected);
     }
+    // A column that comes twice.
+    let sql = "SELECT p._vertex_id, k.a, k.b FROM g.person p
+               LEFT JOIN (SELECT _src_id, _dst_id AS a, _dst_id AS b FROM g.person_knows_person) k
+               ON k._src_id = p._vertex_id WHERE p._vertex_id < 3";
+    for strategy in ["offsets", "csr"] {
+        rows(&ctx, &format!("SET graphar.expand_strategy = '{strategy}'")).await;
+        let expected = ["0 1 1", "1 2 2", "1 3 3", "2 NULL NULL"];
+        assert_eq!(sorted(rows(&ctx, sql).await), expected);
+    }
     let sql = "SELECT p._vertex_id, k._dst_id FROM g.person p
                LEFT JOIN g.person_knows_person k ON k._src_id = p._vertex_id WHERE p._vertex_id < 3";
     let plan = plan_of(&ctx, sql).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::runtime::{JoinSet, SpawnedTask};
 use datafusion::common::{DataFusionError, exec_datafusion_err, resources_datafusion_err};
@@ -169,13 +169,13 @@ impl Build {
         self.counters.ids_looked_up.add(ids.len());
         if let Some((adjacency, others)) = &self.adjacency {
             let memory = self.memory();
-            let degrees = UInt64Array::from(adjacency.degrees(ids).await?);
+            let degrees = adjacency.degrees(ids).await?;
             if self.rows.neighbor().is_none() {
                 self.add_reads_of(adjacency);
-                let rows = IdRows::of_degrees(ids, degrees.values(), memory)?;
+                let rows = IdRows::of_degrees(ids, &degrees, memory)?;
                 return Ok(Lists::Rows(rows));
             }
-            let edges: u64 = degrees.values().iter().sum();
+            let edges: u64 = degrees.iter().sum();
             let edges = usize::try_from(edges).unwrap_or(usize::MAX);
             if i32::try_from(edges).is_err() {
                 return Err(resources_datafusion_err!(
@@ -183,17 +183,13 @@ impl Build {
                     ids.len()
                 ));
             }
-            // The neighbours are read, put in order, and stand beside their ids.
-            memory.try_grow(edges.saturating_mul(size_of::<i64>()))?;
+            // Neighbours are read, and then put in order.
+            memory.try_grow(edges.saturating_mul(2 * size_of::<i64>()))?;
             let found = adjacency.neighbors_of(ids).await?;
             check_neighbors(found.values(), *others, self.rows.table())?;
             self.counters.rows_read.add(edges);
             self.add_reads_of(adjacency);
-            let neighbor = self.rows.neighbor();
-            let columns = self.rows.schema().fields().len();
-            return Ok(Lists::Rows(IdRows::of_lists(
-                ids, &found, columns, neighbor, memory,
-            )?));
+            return Ok(Lists::Rows(IdRows::of_lists(ids, &found, memory)?));
         }
         let ranges = ids.iter().map(|id| *id..*id + 1).collect();
         let plan = self

@@ -6,7 +6,7 @@ use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions,
     UInt32Array,
 };
-use datafusion::arrow::buffer::NullBuffer;
+use datafusion::arrow::buffer::{NullBuffer, ScalarBuffer};
 use datafusion::arrow::compute::{filter_record_batch, take};
 use datafusion::arrow::datatypes::{Int64Type, SchemaRef};
 use datafusion::common::JoinType;
@@ -135,83 +135,56 @@ impl Cursor {
 
     /// The rows of these lists.
     fn rows(&self, shape: &Shape, lists: &[List], owners: &[usize]) -> Result<Rows> {
-        let mut rows = Rows::default();
-        let wants = |place: Option<usize>| {
-            place.is_some_and(|place| shape.columns.contains(&Origin::Read(place)))
-        };
         let indexed = owners.iter().map(|owner| index(*owner));
         let indexed = indexed.collect::<Result<Vec<_>>>()?;
-        let outer = shape.join == JoinType::Left;
-        // Columns of the rows, other than the two ends.
+        // Whether there are columns other than the two ends.
         let takes = matches!(self.lists.as_ref(), Lists::Rows(_));
         let count = lists.iter().map(|list| list.places.len()).sum();
-        rows.input.reserve(count);
-        match shape.neighbor {
-            Some(neighbor) if self.targets.is_none() && !outer && wants(shape.neighbor) => {
-                for (list, owner) in lists.iter().zip(indexed) {
-                    rows.input
-                        .extend(std::iter::repeat_n(owner, list.places.len()));
-                    if takes {
-                        for place in list.places.clone() {
-                            rows.places.push(index(place)?);
-                        }
-                    }
-                }
-                rows.neighbors = self.lists.all_neighbors(lists, neighbor, count)?;
-            }
-            Some(neighbor) if wants(shape.neighbor) || self.targets.is_some() => {
-                let mut next = 0;
-                let alone = |rows: &mut Rows, next: &mut usize, until: usize| {
-                    for number in *next..until {
-                        if outer && lists[number].places.is_empty() {
-                            rows.input.push(indexed[number]);
-                            rows.places.push(0);
-                            rows.neighbors.push(0);
-                            rows.found.push(false);
-                        }
-                    }
-                    *next = until;
-                };
-                let targets = self.targets.as_ref();
-                self.lists.neighbors(lists, neighbor, |number, place, id| {
-                    if let Some(targets) = targets
-                        && (targets.is_null(owners[number]) || targets.value(owners[number]) != id)
-                    {
-                        return;
-                    }
-                    if outer {
-                        alone(&mut rows, &mut next, number);
-                        rows.found.push(true);
-                    }
+        let mut rows = Rows::default();
+        if let (Some(targets), Some(neighbor)) = (&self.targets, shape.neighbor) {
+            self.lists.neighbors(lists, neighbor, |number, place, id| {
+                let owner = owners[number];
+                if targets.is_valid(owner) && targets.value(owner) == id {
                     rows.input.push(indexed[number]);
                     rows.neighbors.push(id);
                     if takes {
                         // Places were counted when the index was made.
                         rows.places.push(u32::try_from(place).unwrap_or(u32::MAX));
                     }
-                })?;
-                alone(&mut rows, &mut next, lists.len());
+                }
+            })?;
+            return Ok(rows);
+        }
+        let outer = shape.join == JoinType::Left;
+        rows.input.reserve(count);
+        for (list, owner) in lists.iter().zip(indexed) {
+            let alone = outer && list.places.is_empty();
+            let given = list.places.len() + usize::from(alone);
+            rows.input.extend(std::iter::repeat_n(owner, given));
+            if outer {
+                rows.found.extend(std::iter::repeat_n(!alone, given));
             }
-            _ => {
-                for (list, owner) in lists.iter().zip(indexed) {
-                    if outer && list.places.is_empty() {
-                        rows.input.push(owner);
-                        rows.places.push(0);
-                        rows.found.push(false);
-                    }
-                    rows.input
-                        .extend(std::iter::repeat_n(owner, list.places.len()));
-                    if takes {
-                        for place in list.places.clone() {
-                            rows.places.push(index(place)?);
-                        }
-                    }
-                    if outer {
-                        rows.found
-                            .extend(std::iter::repeat_n(true, list.places.len()));
-                    }
+            if takes {
+                let places = if alone { 0..1 } else { list.places.clone() };
+                for place in places {
+                    rows.places.push(index(place)?);
                 }
             }
+        }
+        if let Some(neighbor) = shape.neighbor
+            && shape.columns.contains(&Origin::Read(neighbor))
+        {
+            let all = self.lists.all_neighbors(lists, neighbor, count)?;
+            rows.neighbors = match outer {
+                false => all,
+                true => {
+                    let mut all = all.into_iter();
+                    let found = rows.found.iter();
+                    found
+                        .map(|found| found.then(|| all.next()).flatten().unwrap_or_default())
+                        .collect()
+                }
+            };
         }
         Ok(rows)
     }
@@ -241,7 +214,7 @@ impl Cursor {
                 false => Ok(take(array, &inputs, None)?),
             }
         };
-        let mut neighbors = (!rows.neighbors.is_empty()).then_some(rows.neighbors);
+        let neighbors = ScalarBuffer::from(rows.neighbors);
         let mut columns = Vec::with_capacity(shape.columns.len());
         for origin in &shape.columns {
             columns.push(match origin {
@@ -258,8 +231,7 @@ impl Cursor {
                     }
                 }
                 Origin::Read(place) if shape.neighbor == Some(*place) => {
-                    let ids = neighbors.take().unwrap_or_default();
-                    Arc::new(Int64Array::new(ids.into(), found.clone()))
+                    Arc::new(Int64Array::new(neighbors.clone(), found.clone()))
                 }
                 Origin::Read(place) => self.lists.take(*place, &places)?,
             });

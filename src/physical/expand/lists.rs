@@ -8,7 +8,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::{concat, take};
 use datafusion::arrow::datatypes::Int64Type;
-use datafusion::common::{exec_datafusion_err, exec_err, internal_err};
+use datafusion::common::{exec_datafusion_err, exec_err, internal_datafusion_err, internal_err};
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
@@ -46,7 +46,7 @@ pub(super) enum Lists {
 #[derive(Debug)]
 pub(super) struct IdRows {
     index: Index,
-    /// Columns read, the id first.
+    /// Columns read behind the id.
     columns: Vec<ArrayRef>,
     /// What all this takes.
     _memory: MemoryReservation,
@@ -90,7 +90,7 @@ impl IdRows {
         let dense = ids.as_ref().map(|ids| ids.end - ids.start);
         let entries = dense.map_or(rows, |ids| usize::try_from(ids).unwrap_or(usize::MAX));
         let values: usize = batches.iter().map(RecordBatch::get_array_memory_size).sum();
-        // The batches are charged already, and let go when their columns are put together.
+        // The batches are charged by whoever read them: columns that are put together stand beside them for a while.
         memory.try_grow(
             entries
                 .saturating_mul(size_of::<u64>())
@@ -103,7 +103,7 @@ impl IdRows {
                 .collect();
             Ok(concat(&arrays)?)
         });
-        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let mut columns = columns.collect::<Result<Vec<_>>>()?;
         let Some(keys) = columns
             .first()
             .and_then(|ids| ids.as_primitive_opt::<Int64Type>())
@@ -114,7 +114,8 @@ impl IdRows {
             Some(ids) => dense_index(keys, &ids)?,
             None => sparse_index(keys)?,
         };
-        memory.shrink(values.min(memory.size()));
+        // Ids are in the index.
+        columns.remove(0);
         Ok(Self {
             index,
             columns,
@@ -122,43 +123,34 @@ impl IdRows {
         })
     }
 
-    /// The neighbours of these ids, which ascend, as the columns that `neighbor` says: its place; at all others the id.
+    /// The neighbours of these ids, which ascend: the only column behind the id.
     pub(super) fn of_lists(
         ids: &[u64],
         lists: &ListArray,
-        columns: usize,
-        neighbor: Option<usize>,
         memory: MemoryReservation,
     ) -> Result<Self> {
-        let rows = lists.values().len();
-        memory.try_grow((columns * rows + 2 * ids.len()).saturating_mul(size_of::<i64>()))?;
-        let ids = signed(ids)?;
-        let mut keys = Vec::with_capacity(rows);
-        let mut starts = Vec::with_capacity(ids.len() + 1);
-        for (place, id) in ids.iter().enumerate() {
-            starts.push(index(keys.len())?);
-            keys.extend(std::iter::repeat_n(
-                *id,
-                usize::try_from(lists.value_length(place)).unwrap_or(0),
-            ));
-        }
-        starts.push(index(keys.len())?);
-        let keys: ArrayRef = Arc::new(Int64Array::from(keys));
-        let columns = (0..columns).map(|column| match neighbor == Some(column) {
-            true => Arc::clone(lists.values()),
-            false => Arc::clone(&keys),
-        });
+        memory.try_grow(2 * size_of_val(ids))?;
+        let starts = lists.value_offsets().iter().map(|at| u32::try_from(*at));
+        let starts = starts.collect::<Result<Vec<_>, _>>();
         Ok(Self {
-            columns: columns.collect(),
-            index: Index::Sparse { ids, starts },
+            index: Index::Sparse {
+                ids: signed(ids)?,
+                starts: starts.map_err(|e| exec_datafusion_err!("offsets of lists: {e}"))?,
+            },
+            columns: vec![Arc::clone(lists.values())],
             _memory: memory,
         })
     }
 
-    /// A column of ids.
+    /// A column read, which is not the id.
+    fn column(&self, column: usize) -> Result<&ArrayRef> {
+        let found = column.checked_sub(1).and_then(|at| self.columns.get(at));
+        found.ok_or_else(|| internal_datafusion_err!("rows by id without column {column}"))
+    }
+
+    /// A column read that is of ids.
     fn ids(&self, column: usize) -> Result<&[i64]> {
-        let column = self.columns.get(column);
-        match column.and_then(|ids| ids.as_primitive_opt::<Int64Type>()) {
+        match self.column(column)?.as_primitive_opt::<Int64Type>() {
             Some(ids) => Ok(ids.values()),
             None => internal_err!("edges without their other ends"),
         }
@@ -325,7 +317,7 @@ impl Lists {
     pub(super) fn take(&self, column: usize, places: &UInt32Array) -> Result<ArrayRef> {
         match self {
             Self::Csr { .. } | Self::Offsets { .. } => internal_err!("a column of adjacency"),
-            Self::Rows(rows) => Ok(take(&rows.columns[column], places, None)?),
+            Self::Rows(rows) => Ok(take(rows.column(column)?, places, None)?),
         }
     }
 }
@@ -383,7 +375,9 @@ fn dense_index(keys: &Int64Array, ids: &Range<u64>) -> Result<Index> {
             .checked_sub(first)
             .and_then(|place| usize::try_from(place).ok());
         let Some(place) = place.filter(|place| *place < count && *place >= last) else {
-            return internal_err!("id {key} in row {row} behind {last}, of ids {ids:?}");
+            return exec_err!(
+                "id {key} in row {row} of what was read: expected ids of {ids:?} in order"
+            );
         };
         last = place;
         let row = index(row)?;
@@ -403,7 +397,7 @@ fn sparse_index(keys: &Int64Array) -> Result<Index> {
             continue;
         }
         if ids.last().is_some_and(|last| last > key) {
-            return internal_err!("id {key} in row {row}, out of order");
+            return exec_err!("id {key} in row {row} of what was read: expected ids in order");
         }
         ids.push(*key);
         starts.push(index(row)?);

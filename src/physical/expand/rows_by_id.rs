@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use datafusion::arrow::datatypes::FieldRef;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
@@ -130,13 +130,6 @@ impl RowsById {
     /// From the first id to behind the last one that can have rows.
     pub(super) fn span(&self) -> Range<u64> {
         self.selection.ids(&self.table).span().unwrap_or(0..0)
-    }
-
-    /// The columns read, of rows.
-    pub(super) fn schema(&self) -> SchemaRef {
-        let fields = self.table.schema.fields();
-        let read = self.read.iter().map(|column| Arc::clone(&fields[*column]));
-        Arc::new(Schema::new(read.collect::<Vec<_>>()))
     }
 
     /// The plan that reads the columns, the rows of these ids or else of all; in order, partition by partition.
