@@ -34,7 +34,15 @@ pub(super) fn open_adjacency(
     Ok(Some(Adjacency::new(offsets, access)))
 }
 
-/// The adjacency, from the cache or loaded; `None` if memory has no room for it. What is loaded stays charged to `memory`.
+/// Adjacency for an operator.
+pub(super) struct Resident {
+    pub(super) csr: Arc<Csr>,
+    /// Whether it was in the cache.
+    pub(super) hit: bool,
+}
+
+/// The adjacency, from the cache or loaded; `None` if memory has no room for it. What is loaded stays charged to `memory`, unless the
+/// cache has it by then, which charges it itself.
 ///
 /// # Errors
 /// As [`Adjacency::csr`].
@@ -42,13 +50,17 @@ pub(super) async fn csr_within(
     lists: &Adjacency,
     load: CsrLoad,
     memory: &MemoryReservation,
-) -> Result<Option<Arc<Csr>>> {
+) -> Result<Option<Resident>> {
     if let Some(csr) = lists.resident_csr(load.others).await? {
-        return Ok(Some(csr));
+        return Ok(Some(Resident { csr, hit: true }));
     }
     let bytes = usize::try_from(lists.csr_bytes(load.others)).unwrap_or(usize::MAX);
     if memory.try_grow(bytes).is_err() {
         return Ok(None);
     }
-    Ok(Some(lists.csr(load).await?))
+    let csr = lists.csr(load).await?;
+    if lists.resident_csr(load.others).await?.is_some() {
+        memory.shrink(bytes);
+    }
+    Ok(Some(Resident { csr, hit: false }))
 }

@@ -110,7 +110,7 @@ impl Relations {
 
     fn steps_from(&self, start: usize) -> (f64, Vec<Step>) {
         let mut rows = self.leaves[start].rows;
-        let mut total = self.scan_cost(start);
+        let mut total = rows;
         let mut steps = vec![Step {
             leaf: start,
             how: Move::Start,
@@ -162,11 +162,6 @@ impl Relations {
     fn known(&self, leaf: usize, name: &str, done: &[bool]) -> Option<usize> {
         let set = *self.sets.get(&self.column(leaf, name)?)?;
         self.bound(set, done).then_some(set)
-    }
-
-    /// The rows that a scan reads, conditions on ids left aside.
-    fn scan_cost(&self, leaf: usize) -> f64 {
-        self.leaves[leaf].rows
     }
 
     fn choice(&self, leaf: usize, done: &[bool], rows: f64) -> Choice {

@@ -18,7 +18,7 @@ use super::lists::{IdRows, Lists, fit_together};
 use crate::error::GraphArError;
 use crate::format::RowRanges;
 use crate::graph::{Adjacency, CsrLoad};
-use crate::physical::adjacency::{csr_within, open_adjacency};
+use crate::physical::adjacency::{Resident, csr_within, open_adjacency};
 use crate::physical::scan::ScanTable;
 
 /// Counters that `EXPLAIN ANALYZE` shows.
@@ -100,9 +100,8 @@ impl Build {
     /// The rows of all ids; `None` if memory has no room for them.
     pub(super) async fn all(&self) -> Result<Option<Lists>> {
         if let Some((adjacency, others)) = &self.adjacency {
-            let others = *others;
             let load = CsrLoad {
-                others,
+                others: *others,
                 parallel: self.context.session_config().target_partitions(),
             };
             let memory = self.memory();
@@ -120,23 +119,18 @@ impl Build {
                     _memory: memory,
                 }));
             }
-            if adjacency.resident_csr(others).await?.is_some() {
-                self.counters.csr_cache_hits.add(1);
-            }
             let found = csr_within(adjacency, load, &memory).await?;
-            if let Some(csr) = &found {
-                self.counters
-                    .rows_read
-                    .add(usize::try_from(csr.edges()).unwrap_or(usize::MAX));
-            }
             self.add_reads_of(adjacency);
-            if adjacency.resident_csr(others).await?.is_some() {
-                // The cache charges it.
-                memory.free();
-            }
-            return Ok(found.map(|csr| Lists::Csr {
-                csr,
-                _memory: memory,
+            return Ok(found.map(|Resident { csr, hit }| {
+                self.counters.csr_cache_hits.add(usize::from(hit));
+                if !hit {
+                    let edges = usize::try_from(csr.edges()).unwrap_or(usize::MAX);
+                    self.counters.rows_read.add(edges);
+                }
+                Lists::Csr {
+                    csr,
+                    _memory: memory,
+                }
             }));
         }
         let plan = self.rows.scan(None, &self.context)?;

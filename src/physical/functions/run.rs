@@ -6,7 +6,7 @@ use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Int64Type, SchemaRef};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{
-    exec_datafusion_err, internal_datafusion_err, internal_err, not_impl_err,
+    exec_datafusion_err, internal_datafusion_err, internal_err, not_impl_err, resources_err,
 };
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -24,6 +24,7 @@ use crate::graph::{
     Adjacency, Csr, CsrLoad, Direction, PackedIds, RowLists, Stop, StopOnDrop, id_width,
     sorting_bytes,
 };
+use crate::physical::adjacency::{Resident, csr_within};
 use crate::physical::scan::{ScanRequest, Selection, scan_rows};
 use crate::physical::walks::EdgeSource;
 
@@ -199,16 +200,18 @@ impl Run {
             return Ok(None);
         };
         let others = source.vertices(1 - end);
-        if let Some(found) = lists.resident_csr(others).await? {
-            self.cache_hits.add(1);
-            return Ok(Some(found));
-        }
-        self.grow_by(lists.csr_bytes(others))?;
         let load = CsrLoad {
             others,
             parallel: self.parallel(),
         };
-        Ok(Some(lists.csr(load).await?))
+        let Some(Resident { csr, hit }) = csr_within(&lists, load, &self.memory).await? else {
+            let bytes = lists.csr_bytes(others);
+            // The pool says who has the memory.
+            self.grow_by(bytes)?;
+            return resources_err!("no memory for {bytes} bytes of adjacency");
+        };
+        self.cache_hits.add(usize::from(hit));
+        Ok(Some(csr))
     }
 
     /// The lists of an end with the rows of the edge table.

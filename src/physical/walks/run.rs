@@ -16,7 +16,7 @@ use futures::TryStreamExt;
 use super::weights::Weights;
 use super::{How, PatternEdge, Seed, Step, WalkPattern};
 use crate::graph::{Adjacency, Csr, CsrLoad};
-use crate::physical::adjacency::csr_within;
+use crate::physical::adjacency::{Resident, csr_within};
 
 /// Vertices that one task gathers for.
 const TASK_VERTICES: u64 = 1 << 16;
@@ -153,15 +153,15 @@ impl WalkRun {
 
     /// The adjacency, from the cache or loaded; `None` if memory has no room for it.
     async fn csr(&self, lists: &Adjacency, others: u64) -> Result<Option<Arc<Csr>>> {
-        if let Some(csr) = lists.resident_csr(others).await? {
-            self.counters.csr_cache_hits.add(1);
-            return Ok(Some(csr));
-        }
         let load = CsrLoad {
             others,
             parallel: self.parallel(),
         };
-        csr_within(lists, load, &self.memory).await
+        let found = csr_within(lists, load, &self.memory).await?;
+        Ok(found.map(|Resident { csr, hit }| {
+            self.counters.csr_cache_hits.add(usize::from(hit));
+            csr
+        }))
     }
 
     fn parallel(&self) -> usize {
