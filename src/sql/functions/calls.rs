@@ -13,6 +13,7 @@ use super::graphs::{graph, triplet};
 use crate::format::{DESTINATION_ID, EdgeInfo, SOURCE_ID};
 use crate::graph::algorithms::Way;
 use crate::physical::functions::{Function, FunctionCall, FunctionEdges};
+use crate::table::Graph;
 
 /// The call that arguments ask for.
 ///
@@ -24,13 +25,8 @@ pub fn call(
     context: &mut dyn RelationPlannerContext,
 ) -> Result<FunctionCall> {
     let function = arguments.function();
-    let (Some(name), Some(edge)) = (arguments.name("graph")?, arguments.name("edge")?) else {
-        return internal_err!("{function} without a graph or edges");
-    };
-    let options = context.context_provider().options();
-    let catalog = options.catalog.default_catalog.clone();
-    let graph = graph(function, &name, catalogs, &catalog)?;
-    let info = triplet(function, &edge, &graph)?;
+    let graph = graph_of(arguments, catalogs, context)?;
+    let info = info_of(arguments, &graph)?;
     let edges = graph.function_edges(info).map_err(DataFusionError::from)?;
     let way = way(arguments, info)?;
     let asked = match function {
@@ -64,6 +60,35 @@ pub fn call(
         edges: Arc::new(edges),
         way,
     })
+}
+
+/// The graph that arguments name.
+///
+/// # Errors
+/// If there is none.
+pub fn graph_of(
+    arguments: &Arguments,
+    catalogs: &dyn CatalogProviderList,
+    context: &dyn RelationPlannerContext,
+) -> Result<Arc<Graph>> {
+    let function = arguments.function();
+    let Some(name) = arguments.name("graph")? else {
+        return internal_err!("{function} without a graph");
+    };
+    let options = context.context_provider().options();
+    graph(function, &name, catalogs, &options.catalog.default_catalog)
+}
+
+/// The metadata of the edges of a graph that arguments name.
+///
+/// # Errors
+/// If there are none, or several.
+pub fn info_of<'a>(arguments: &Arguments, graph: &'a Graph) -> Result<&'a EdgeInfo> {
+    let function = arguments.function();
+    match arguments.name("edge")? {
+        Some(edge) => triplet(function, &edge, graph),
+        None => internal_err!("{function} without edges"),
+    }
 }
 
 /// The direction, or the one that edges have by themselves: those that are declared to have none are followed either way.

@@ -11,8 +11,8 @@ use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, 
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, TableFactor};
 
 use super::arguments::{Arguments, Name};
-use super::calls::way;
-use super::graphs::{graph, triplet};
+use super::calls::{graph_of, info_of, way};
+use super::graphs::triplet;
 use super::ids::ids;
 use crate::format::{DESTINATION_ID, EdgeInfo, SOURCE_ID};
 use crate::graph::algorithms::Way;
@@ -84,15 +84,9 @@ fn edges(
     catalogs: &dyn CatalogProviderList,
     context: &mut dyn RelationPlannerContext,
 ) -> Result<Edges> {
-    let function = arguments.function();
-    let (Some(name), Some(edge)) = (arguments.name("graph")?, arguments.name("edge")?) else {
-        return internal_err!("{function} without a graph or edges");
-    };
-    let options = context.context_provider().options();
-    let catalog = options.catalog.default_catalog.clone();
-    let graph = graph(function, &name, catalogs, &catalog)?;
-    let info = triplet(function, &edge, &graph)?;
-    edges_of(function, &graph, info, way(arguments, info)?)
+    let graph = graph_of(arguments, catalogs, context)?;
+    let info = info_of(arguments, &graph)?;
+    edges_of(arguments.function(), &graph, info, way(arguments, info)?)
 }
 
 /// The edges of ids in a column of a plan, behind its columns: what `expand` gives.
